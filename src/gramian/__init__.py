@@ -1,0 +1,33 @@
+"""See the shape of data: PCA and its relatives, fast, with every eigenpair certified.
+
+Nearly every method here is one idea: build a symmetric Gram-like map, center it, take its top
+eigenpairs, scale them, and extend to new points. Names are resolved on first use, so that
+``import gramian`` loads no heavy package.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gramian.methods.pca import PCA
+
+__version__ = "0.1.0"
+
+_home = {"PCA": "gramian.methods.pca"}
+_modules = ("inference", "plot", "report", "testing")
+
+__all__ = ["PCA", "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _home:
+        return getattr(import_module(_home[name]), name)
+    if name in _modules:
+        return import_module(f"gramian.{name}")
+    raise AttributeError(f"module 'gramian' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_modules])

@@ -1,0 +1,1 @@
+"""COMMAND LINE: reads options, calls a method, writes files, speaks. No mathematics."""

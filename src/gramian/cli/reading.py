@@ -1,0 +1,115 @@
+"""From a file name and options to the data a method takes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gramian.errors import GramianError
+from gramian.show.text import visible
+
+__all__ = ["Data", "Reading"]
+
+_ARRAYS = (".npy", ".npz")
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a method is fitted to, and the names that go with it."""
+
+    X: Any
+    shape: tuple[int, int]
+    variables: tuple[str, ...] | None = None
+    labels: tuple[str, ...] | None = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read; the fields are the options of the command line."""
+
+    file: str
+    columns: str | None = None
+    drop: str | None = None
+    id: str | None = None
+    color: str | None = None
+    no_header: bool = False
+    delimiter: str | None = None
+    decimal: str = "."
+    memory: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The file's own name, for titles."""
+        return "standard input" if self.file == "-" else os.path.basename(self.file)
+
+    def read(self) -> Data:
+        """Open the file: arrays stay on disk, tables come into memory.
+
+        Returns
+        -------
+        Data
+        """
+        if os.path.splitext(self.file)[1].lower() in _ARRAYS:
+            return self._open_array()
+        return self._read_table()
+
+    def _open_array(self) -> Data:
+        """A ``.npy`` or ``.npz`` file; the method visits it itself, in blocks."""
+        from gramian.data.door import open_rows
+
+        for option in ("columns", "drop", "id", "color", "no_header", "delimiter"):
+            if getattr(self, option):
+                raise GramianError(
+                    f"--{option.replace('_', '-')} is for tables; {visible(self.name)} holds a "
+                    "bare array without column names"
+                )
+        n, p = open_rows(self.file, self.memory).rows.shape
+        return Data(self.file, (n, p))
+
+    def _read_table(self) -> Data:
+        from gramian.data.tables import read_table
+        from gramian.memory import budget
+
+        table = read_table(
+            self.file,
+            text="keep",
+            delimiter=_delimiter(self.delimiter),
+            decimal=self.decimal,
+            header=False if self.no_header else None,
+            columns=_names(self.columns),
+            drop=_names(self.drop) or (),
+            labels=self.id,
+            others=() if self.color is None else (self.color,),
+            max_bytes=budget(self.memory),
+        )
+        others = {name: self._values(texts) for name, texts in table.others.items()}
+        n, p = table.numbers.shape
+        return Data(table.numbers, (n, p), table.columns, table.labels, others, table.notes)
+
+    def _values(self, texts: list[str]) -> list[Any]:
+        """A column as numbers if every present cell is one (a numeric color column), else text."""
+        try:
+            return [float(text.replace(self.decimal, ".")) if text else None for text in texts]
+        except ValueError:
+            return list(texts)
+
+
+def _names(listed: str | None) -> tuple[str, ...] | None:
+    """``a,b`` as names; a name that holds a comma can be quoted as in CSV."""
+    if listed is None:
+        return None
+    import csv
+
+    names = tuple(name.strip() for name in next(csv.reader([listed], skipinitialspace=True)))
+    if not any(names):
+        raise GramianError("a list of columns is empty; write for example --columns height,weight")
+    return names
+
+
+def _delimiter(text: str | None) -> str | None:
+    """The words a shell can pass easily, besides the character itself."""
+    return {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text) if text else text

@@ -1,0 +1,93 @@
+"""The course of every command that computes: check, read, fit, write, print."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gramian.cli.messages import Messages
+from gramian.cli.outputs import Outputs
+from gramian.cli.reading import Data, Reading
+from gramian.errors import GramianError
+
+if TYPE_CHECKING:
+    from gramian.results import Embedding
+
+__all__ = ["run"]
+
+
+def run(
+    reading: Reading,
+    estimator: Callable[[tuple[int, int]], Any],
+    outputs: Outputs,
+    messages: Messages,
+    *,
+    json: bool,
+    command: str,
+) -> int:
+    """Read a file, fit a method, write and print the result.
+
+    Parameters
+    ----------
+    reading : Reading
+    estimator : function from the shape of the data to an unfitted method
+    outputs : Outputs
+    messages : Messages
+    json : bool
+        Print JSON instead of text.
+    command : str
+        What to type to repeat this.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 3 where the result is not certified.
+    """
+    outputs.check(reading.file)
+    with messages.collecting_warnings():
+        with messages.working(f"reading {reading.name}"):
+            data = reading.read()
+        with messages.working("computing"):
+            embedding = _fit(estimator(data.shape), data)
+        embedding = replace(
+            embedding,
+            source=reading.name,
+            command=command,
+            color=reading.color or "",
+            notes=(*data.notes, *embedding.notes),
+        )
+        with messages.working("writing"):
+            outputs.write(embedding)
+    # Files first: if the reader of our output goes away, they are there.
+    _print(embedding, outputs, json=json)
+    for kind, path in outputs.paths.items():
+        messages.say(f"{kind} written to {path}")
+    if not outputs.paths:
+        messages.say("to keep this, add -o axes.csv or --report report.html")
+    if embedding.certified:
+        return 0
+    messages.warn(embedding.certificate)
+    return 3
+
+
+def _fit(model: Any, data: Data) -> Embedding:
+    model.fit_transform(data.X)
+    embedding: Embedding = model.to_embedding(labels=data.labels, columns=data.columns)
+    return embedding if data.variables is None else replace(embedding, variables=data.variables)
+
+
+def _print(embedding: Embedding, outputs: Outputs, *, json: bool) -> None:
+    if json:
+        from gramian.cli.payload import as_json
+
+        text = as_json(embedding, outputs.paths)
+    else:
+        text = embedding.summary()
+    try:
+        # Flushed here, so that a full disk or a closed pipe shows now and not at exit.
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise GramianError(f"cannot write to standard output: {error.strerror}") from error

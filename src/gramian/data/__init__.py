@@ -1,0 +1,1 @@
+"""One door for data: path, array, frame or sparse matrix in, a map out."""

@@ -1,0 +1,171 @@
+"""The one door: whatever holds rows of numbers becomes a map.
+
+array, list, frame, sparse matrix, path  ->  ArrayRows | NpyRows | SparseRows, and the names
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.data.npy import NpyRows, refuse_type
+from gramian.data.rows import ArrayRows, RowBlocked
+from gramian.data.sparse import SparseRows
+from gramian.errors import InputError
+from gramian.maps import Array
+
+_tables = (".csv", ".tsv", ".txt", ".parquet", ".gz", ".zst")
+
+
+class Opened(NamedTuple):
+    """Rows and the names that came with them."""
+
+    rows: RowBlocked | SparseRows
+    columns: tuple[str, ...] | None
+    labels: tuple[str, ...] | None
+
+
+def open_rows(X: Any, memory: Any = None) -> Opened:
+    """Rows of ``X``, not copied where a view or a block will do.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix, frame, or path to .npy, .npz, .csv, .tsv or .parquet
+    memory : int, str or None
+        Budget; a ``.npy`` file that does not fit it is visited in blocks.
+    """
+    if isinstance(X, (str, os.PathLike)):
+        return _from_path(Path(X).expanduser(), memory)
+    if hasattr(X, "tocsr") and hasattr(X, "nnz"):
+        refuse_type(X.dtype, "the sparse matrix")
+        _refuse_empty(X.shape)
+        return Opened(SparseRows(X, memory), None, None)
+    if not isinstance(X, np.ndarray):
+        from gramian.data.tables import frame_to_table, is_frame
+
+        if is_frame(X):
+            table = frame_to_table(X)
+            return _from_array(table.numbers, memory, table.columns, table.labels)
+    return _from_array(as_numbers(X), memory)
+
+
+def as_numbers(X: Any) -> Array:
+    """``X`` as a two-dimensional array of real numbers."""
+    if not isinstance(X, np.ndarray):
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise InputError(
+                f"the rows are of unequal length ({error}); pass a rectangle"
+            ) from None
+    if X.dtype.kind in "OUS" and X.ndim == 2:
+        X = _parsed(X)
+    refuse_type(X.dtype, "the array")
+    if X.ndim == 1:
+        raise InputError(
+            f"Expected 2D array, got 1D array of {X.shape[0]} values. Reshape your data: "
+            "X.reshape(-1, 1) if it is one variable, X.reshape(1, -1) if it is one observation"
+        )
+    if X.ndim != 2:
+        raise InputError(
+            f"Expected 2D array, got {X.ndim} dimensions {X.shape}; "
+            "X.reshape(len(X), -1) makes one row of each observation"
+        )
+    return X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
+
+
+def _parsed(X: Array) -> Array:
+    """An array of objects or text as float64, or an error naming the first cell that is no number."""
+    try:
+        if X.dtype.kind == "O":
+            return X.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    for i, row in enumerate(X):
+        for j, value in enumerate(row):
+            try:
+                if isinstance(value, (str, bytes)):
+                    raise ValueError
+                float(value)
+            except (TypeError, ValueError) as error:
+                # scikit-learn's contract asks for these words when a cell is a dict or the like
+                kind = "argument must be a string or a number: " if type(value) is dict else ""
+                refused = TypeError if type(value) is dict else InputError
+                raise refused(
+                    f"{kind}X holds {value!r} at row {i}, column {j} (counted from 0), "
+                    "which is not a number; convert or drop that column"
+                ) from error
+    return X.astype(np.float64)
+
+
+def _from_array(
+    X: Array,
+    memory: Any,
+    columns: tuple[str, ...] | None = None,
+    labels: tuple[str, ...] | None = None,
+) -> Opened:
+    _refuse_empty(X.shape)
+    return Opened(ArrayRows(X, memory), columns, labels)
+
+
+def _refuse_empty(shape: tuple[int, ...]) -> None:
+    n, p = shape
+    if p == 0:
+        raise InputError(f"0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if n == 0:
+        raise InputError(f"0 sample(s) (shape={shape}): there are no rows; at least 2 are needed")
+
+
+def _from_path(path: Path, memory: Any) -> Opened:
+    if not path.exists():
+        raise InputError(f"there is no file {path}; check the path (current folder: {Path.cwd()})")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file in it")
+    ending = path.suffix.lower()
+    if ending == ".npy":
+        rows = NpyRows(path, memory)
+        _refuse_empty(rows.shape)
+        return Opened(rows, None, None)
+    if ending == ".npz":
+        return _from_array(_from_npz(path), memory)
+    if ending in _tables:
+        from gramian.data.tables import read_table
+
+        table = read_table(path)
+        return _from_array(table.numbers, memory, table.columns, table.labels)
+    known = ", ".join((".npy", ".npz", *_tables[:4]))
+    raise InputError(f"cannot tell what {path.name} is from its ending; known are {known}")
+
+
+def _from_npz(path: Path) -> Array:
+    """The one two-dimensional array of an ``.npz`` archive; pickled objects are refused."""
+    import zipfile
+
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            found: dict[str, Array] = {}
+            for name in archive.files:
+                try:
+                    found[name] = archive[name]
+                except ValueError as error:
+                    if "pickle" not in str(error).lower():
+                        raise
+                    raise InputError(
+                        f"{path}: array {name!r} holds Python objects (pickled), which are never "
+                        "loaded; save plain numbers"
+                    ) from None
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot read {path}: {error}") from None
+    square = [name for name, array in found.items() if array.ndim == 2]
+    if len(square) != 1:
+        listed = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "nothing"
+        raise InputError(
+            f"{path} should hold exactly one two-dimensional array; it holds {listed}; "
+            "load the one you mean with numpy.load and pass the array"
+        )
+    return as_numbers(found[square[0]])

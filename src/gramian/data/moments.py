@@ -1,0 +1,168 @@
+"""Mean, variance and range of columns: one pass, no cancellation, nothing non-finite passes.
+
+    t = x * unit - pivot,   pivot = the first row
+    mean = pivot + sum(w t) / sum(w),    variance = sum(w t^2) / sum(w) - (mean - pivot)^2
+
+Taking the first row away leaves numbers of the size of the spread, whatever the mean. Where the
+first row is itself far out, a second pass with pivot = mean restores the lost digits. ``unit`` is a
+power of two that brings the data near 1: 1 unless its squares would leave the range of floats.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gramian.errors import GramianWarning, InputError
+from gramian.loops.threads import pause, run
+from gramian.maps import Array
+
+if TYPE_CHECKING:
+    from gramian.data.rows import RowBlocked
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Of every column, in units of ``unit``: mean = high + low (twice the precision), variance.
+
+    ``unit`` is a power of two: ``x * unit`` is what the other numbers speak of. ``weight`` is the
+    sum of the sample weights.
+    """
+
+    high: Array
+    low: Array
+    variance: Array
+    weight: float
+    unit: float
+
+    @property
+    def mean(self) -> Array:
+        """In the data's own units, float64."""
+        return np.asarray(self.high / self.unit)
+
+
+def moments_of(rows: RowBlocked, weights: Array) -> Moments:
+    """Moments of X, which must be finite; raises ``InputError`` naming the first cell that is not."""
+    n, p = rows.shape
+    first = rows._minor(0, 1)[:, 0] if rows.flip else rows._lead(0, 1)[0]
+    pivot = first.astype(np.float64)
+    if not np.isfinite(pivot).all():
+        refuse_non_finite(rows)
+    unit, total = 1.0, float(weights.sum())
+    sums, squares, peak = _sums(rows, weights, unit, pivot)
+    if not np.isfinite(sums).all():
+        refuse_non_finite(rows)
+    safe = 30 if rows.dtype == np.float32 else 100
+    exponent = int(np.frexp(peak)[1]) if 0 < peak < np.inf else 0
+    if not np.isfinite(peak):
+        raise InputError(
+            "the values differ by more than the range of float64 (about 1.8e308); "
+            "divide the data by a constant first"
+        )
+    if abs(exponent) > safe:
+        exponent = max(min(exponent, 1000), -1000)
+        if rows.dtype == np.float32:
+            exponent = max(min(exponent, 126), -126)
+        if peak < np.finfo(np.float64).tiny:
+            warnings.warn(
+                f"the values vary by less than {np.finfo(np.float64).tiny:.1e} (subnormal numbers): "
+                "they carry fewer digits than usual; multiply the data by a constant if you can",
+                GramianWarning,
+                stacklevel=2,
+            )
+        unit = float(np.ldexp(1.0, -exponent))
+        pivot = pivot * unit
+        sums, squares, _ = _sums(rows, weights, unit, pivot)
+    shift = sums / total
+    variance = squares / total - shift**2
+    if np.any(shift**2 > 16 * variance):
+        pivot, sums, squares = _again(rows, weights, unit, pivot, shift, total)
+        shift = sums / total
+        variance = squares / total - shift**2
+    high = pivot + shift
+    low = (pivot - high) + shift
+    return Moments(high, low, np.maximum(variance, 0.0), total, unit)
+
+
+def _again(
+    rows: RowBlocked, weights: Array, unit: float, pivot: Array, shift: Array, total: float
+) -> tuple[Array, Array, Array]:
+    """A second pass about the mean. A constant column keeps its value as pivot, and variance 0."""
+    moved = np.where(shift == 0, pivot, pivot + shift)
+    sums, squares, _ = _sums(rows, weights, unit, moved)
+    return moved, sums, squares
+
+
+def _sums(
+    rows: RowBlocked, weights: Array, unit: float, pivot: Array
+) -> tuple[Array, Array, float]:
+    from gramian.loops import products
+
+    p = rows.shape[1]
+    blocks = rows._lead_blocks()
+    groups = min(8, len(blocks))
+    bounds = [len(blocks) * g // groups for g in range(groups + 1)]
+    parts = np.zeros((groups, 3, p))
+
+    def piece(g: int) -> None:
+        sums, squares, peaks = parts[g]
+        for a, b in blocks[bounds[g] : bounds[g + 1]]:
+            pause()
+            block = rows._lead(a, b)
+            if rows.flip:
+                for i in range(a, b):  # one variable a line
+                    t = block[i - a].astype(np.float64) * unit - pivot[i]
+                    wt = weights * t
+                    sums[i], squares[i], peaks[i] = wt.sum(), wt @ t, np.abs(t).max()
+            else:
+                products.moments(block, unit, pivot, weights[a:b], sums, squares, peaks)
+
+    with rows._visit(), np.errstate(over="ignore", invalid="ignore"):
+        run(piece, groups)
+    sums, squares = parts[:, 0].sum(axis=0), parts[:, 1].sum(axis=0)
+    return sums, squares, float(parts[:, 2].max())
+
+
+def refuse_non_finite(rows: Any) -> None:
+    """Find the first cell of X that is not finite, count its kind, and say so."""
+    if hasattr(rows, "X"):  # sparse: only what is stored can be wrong
+        bad = np.flatnonzero(~np.isfinite(rows.X.data))
+        if bad.size:
+            i = int(np.searchsorted(rows.X.indptr, bad[0], side="right")) - 1
+            missing = int(np.isnan(rows.X.data).sum())
+            refuse(missing, bad.size - missing, (i, int(rows.X.indices[bad[0]])))
+        return
+    missing = infinite = 0
+    where: tuple[int, int] | None = None
+    for block in rows.row_blocks():
+        read = rows._minor if rows.flip else rows._lead
+        X = read(block.start, block.stop)
+        X = X.T if rows.flip else X
+        bad = ~np.isfinite(X)
+        if bad.any():
+            missing += int(np.isnan(X).sum())
+            infinite += int(np.isinf(X).sum())
+            if where is None:
+                i, j = np.argwhere(bad)[0]
+                where = int(i) + block.start, int(j)
+    refuse(missing, infinite, where)
+
+
+def refuse(missing: int, infinite: int, where: Any) -> None:
+    """Raise the one sentence about missing or infinite values."""
+    if where is None:
+        return
+    row, column = where
+    place = f"the first at row {row}, column {column} (counted from 0)"
+    if missing:
+        raise InputError(
+            f"X contains NaN: {missing} missing value{'s' * (missing > 1)}, {place}; drop those "
+            "rows or columns, fill them in (an imputer), or use a method that accepts missing values"
+        )
+    raise InputError(
+        f"X contains infinity (inf): {infinite} value{'s' * (infinite > 1)}, {place}; "
+        "replace or drop them"
+    )

@@ -1,0 +1,146 @@
+"""A ``.npy`` file larger than memory, as rows.
+
+Blocks are read with ``pread`` into buffers of our own: memory stays within the budget (the pages of
+a memory map would count as ours), and a file cut short while we read is an error instead of a dead
+process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramian.data.rows import RowBlocked
+from gramian.errors import InputError
+from gramian.maps import Array
+
+
+class NpyRows(RowBlocked):
+    """The two-dimensional array of numbers in a ``.npy`` file, C or Fortran order."""
+
+    def __init__(self, path: str | os.PathLike[str], memory: Any = None) -> None:
+        self.path = Path(path)
+        shape, fortran, self.stored, self.offset = _header(self.path)
+        half = self.stored.kind == "f" and self.stored.itemsize in (2, 4)
+        dtype = np.float32 if half else np.float64
+        super().__init__(shape, dtype, fortran, memory)
+        self._file = -1
+        self._state = _state_of(self.path)
+        needed, found = self.offset + shape[0] * shape[1] * self.stored.itemsize, self._state[0]
+        if found < needed:
+            raise InputError(
+                f"{self.path} is cut short: an array of shape {shape} and type {self.stored} "
+                f"needs {needed} bytes, the file has {found}; write it again"
+            )
+
+    @property
+    def resident(self) -> bool:
+        return False
+
+    @contextmanager
+    def _visit(self) -> Iterator[None]:
+        """One pass: the file must be the same before and after."""
+        self.passes += 1
+        with _opened(self.path) as self._file:
+            self._check()
+            yield
+            self._check()
+
+    def _lead(self, start: int, stop: int) -> Array:
+        width = self._lying()[1]
+        return self._read(start * width, (stop - start) * width).reshape(stop - start, width)
+
+    def _minor(self, start: int, stop: int) -> Array:
+        lines, width = self._lying()
+        out = np.empty((lines, stop - start), self.dtype)
+        for i in range(lines):
+            out[i] = self._read(i * width + start, stop - start)
+        return out
+
+    def _read(self, first: int, count: int) -> Array:
+        if self._file < 0:  # outside a pass: a single look
+            with _opened(self.path) as self._file:
+                try:
+                    return self._read(first, count)
+                finally:
+                    self._file = -1
+        items = np.empty(count, self.stored)
+        view = memoryview(items).cast("B") if count else memoryview(b"")
+        at = self.offset + first * self.stored.itemsize
+        done = 0
+        while done < len(view):
+            got = os.preadv(self._file, [view[done : done + 2**30]], at + done)
+            if got == 0:
+                raise InputError(f"{self.path} became shorter while it was read; run again")
+            done += got
+        return items.astype(self.dtype, copy=False)
+
+    def _check(self) -> None:
+        if _state_of(self.path) != self._state:
+            raise InputError(f"{self.path} changed while it was read; run again when it is at rest")
+
+
+def _header(path: Path) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
+    """Shape, order, item type and offset of the numbers; nothing is allocated or executed."""
+    try:
+        with path.open("rb") as file:
+            version = np.lib.format.read_magic(file)
+            read = {
+                (1, 0): np.lib.format.read_array_header_1_0,
+                (2, 0): np.lib.format.read_array_header_2_0,
+            }.get(version, np.lib.format.read_array_header_2_0)
+            shape, fortran, dtype = read(file)
+            offset = file.tell()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InputError(f"{path} is not a .npy file: {error}") from None
+    refuse_type(dtype, str(path))
+    if len(shape) != 2:
+        raise InputError(
+            f"{path} holds an array with {len(shape)} dimensions {shape}; "
+            "rows by columns (2 dimensions) are needed"
+        )
+    if min(shape) < 0:
+        raise InputError(f"{path} claims the shape {shape}; write it again")
+    return (shape[0], shape[1]), fortran, dtype, offset
+
+
+def refuse_type(dtype: np.dtype[Any], what: str) -> None:
+    """Raise for item types that are not real numbers."""
+    if dtype.hasobject:
+        raise InputError(
+            f"{what} holds Python objects (pickled), which are never loaded; save plain numbers"
+        )
+    if dtype.kind == "c":
+        raise InputError(
+            f"Complex data not supported: {what} holds {dtype}; "
+            "pass real and imaginary parts as columns"
+        )
+    if dtype.kind not in "fiub":
+        raise InputError(f"{what} holds {dtype}, not numbers; convert it to float first")
+
+
+def _state_of(path: Path) -> tuple[int, int, int]:
+    try:
+        found = path.stat()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    return found.st_size, found.st_mtime_ns, found.st_ino
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[int]:
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    try:
+        yield file
+    finally:
+        os.close(file)

@@ -1,0 +1,323 @@
+"""Rows of numbers as a map, in memory or in a file, visited in blocks.
+
+``RowBlocked`` is X. ``X.then(Centering(...))`` is Y = (X - mean) * factor, centered as each block
+is read: before multiplying, so nothing cancels, and without a copy of X. The products of Y that
+methods need are written once here, over two ways of visiting: *lead* blocks (contiguous in storage)
+and *minor* blocks (across it). Storage by columns (Fortran order) is the same matrix lying on its
+side: ``flip`` swaps the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.data.moments import Moments, moments_of
+from gramian.loops.threads import pause, run
+from gramian.maps import Array, ImplicitMap
+from gramian.memory import budget
+
+_block_bytes = 16_000_000
+_thin = 512  # cross products up to this many columns use our own tiles, wider ones BLAS
+
+
+@dataclass(frozen=True)
+class Centering:
+    """Y = ((X - high) - low) * factor * weight: the mean in two parts, one weight a row.
+
+    ``high + low`` is the mean to twice the precision of the data, ``weight`` the square root of
+    the sample weight.
+    """
+
+    high: Array
+    low: Array
+    factor: Array
+    weight: Array
+
+    @staticmethod
+    def of(mean: Array, rest: Array, factor: Array, weight: Array, dtype: Any) -> Centering:
+        high = mean.astype(dtype)
+        low = ((mean - high) + rest).astype(dtype)
+        return Centering(high, low, factor.astype(dtype), weight.astype(dtype))
+
+    @staticmethod
+    def none(n: int, p: int, dtype: Any) -> Centering:
+        zero = np.zeros(p, dtype)
+        return Centering(zero, zero, np.ones(p, dtype), np.ones(n, dtype))
+
+
+class RowBlocked(ImplicitMap):
+    """n x p numbers that are visited in blocks; a storage says how a block is read.
+
+    Parameters
+    ----------
+    shape, dtype
+        Of X; ``dtype`` is the one computed in, float32 or float64.
+    flip : bool
+        Whether the storage runs along columns.
+    memory : int, str or None
+        Budget for the blocks under way (see ``gramian.memory.budget``).
+    """
+
+    flip = False
+
+    def __init__(self, shape: tuple[int, int], dtype: Any, flip: bool, memory: Any = None) -> None:
+        self.shape, self.dtype, self.flip = shape, np.dtype(dtype), flip
+        self.centering = Centering.none(*shape, self.dtype)
+        self.block_bytes = min(_block_bytes, max(budget(memory) // 32, 65_536))
+        self.passes = 0
+
+    # What a storage must say -----------------------------------------------------------------
+
+    def _lead(self, start: int, stop: int) -> Array:
+        """Lines start:stop of the storage, C-ordered, in ``dtype``; a view where one will do."""
+        raise TypeError(f"{type(self).__name__} does not say how its blocks are read")
+
+    def _minor(self, start: int, stop: int) -> Array:
+        """Positions start:stop of every line, C-ordered, in ``dtype``."""
+        raise TypeError(f"{type(self).__name__} does not say how its blocks are read")
+
+    @contextmanager
+    def _visit(self) -> Iterator[None]:
+        """Surround one pass over the data."""
+        self.passes += 1
+        yield
+
+    @property
+    def resident(self) -> bool:
+        """Whether the numbers are in memory already."""
+        return True
+
+    # The design's three verbs ----------------------------------------------------------------
+
+    def then(self, centering: Centering) -> RowBlocked:
+        """The same rows, centered and scaled as each block is read."""
+        other = copy(self)
+        other.centering = centering
+        return other
+
+    def map_rows(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> Array:
+        """``f(block, rows)`` of every block of Y, stacked in order."""
+        out = np.empty((self.shape[0], columns), dtype)
+        with self._visit():
+            for rows in self.row_blocks():
+                out[rows] = f(self.read_rows(rows), rows)
+        return out
+
+    def sum_rows(self, f: Callable[[Array, slice], Array]) -> Array:
+        """The sum of ``f(block, rows)`` over the blocks of Y, in a fixed order."""
+        total: Any = 0.0
+        with self._visit():
+            for rows in self.row_blocks():
+                total = total + f(self.read_rows(rows), rows)
+        return np.asarray(total)
+
+    def row_blocks(self) -> list[slice]:
+        """The fixed partition of the rows."""
+        n, p = self.shape
+        step = max(self.block_bytes // (max(p, 1) * self.dtype.itemsize), 1)
+        return [slice(a, min(a + step, n)) for a in range(0, n, step)]
+
+    def read_rows(self, rows: slice) -> Array:
+        """One block of Y, C-ordered."""
+        a, b = rows.start, rows.stop
+        block = self._minor(a, b) if self.flip else self._lead(a, b)
+        Y = self._centered(block, **({"minor": (a, b)} if self.flip else {"lead": (a, b)}))
+        return np.ascontiguousarray(Y.T) if self.flip else Y
+
+    # Moments ---------------------------------------------------------------------------------
+
+    def moments(self, weights: Array) -> Moments:
+        """Mean, variance and range of every column, in one pass (rarely two)."""
+        return moments_of(self, weights)
+
+    # Products of Y ---------------------------------------------------------------------------
+
+    def _times(self, V: Array) -> Array:
+        return self._lead_adjoint(V).astype(self.dtype) if self.flip else self._lead_times(V)
+
+    def _times_T(self, U: Array) -> Array:
+        return self._lead_times(U) if self.flip else self._lead_adjoint(U).astype(self.dtype)
+
+    def gram(self, V: Array) -> Array:
+        """Y' (Y V) in float64, reading Y once."""
+        if self.flip:
+            return np.asarray(self.T @ (self @ V), dtype=np.float64)
+        from gramian.loops import products
+
+        V, m = self._thin_block(V)
+        depth = products.depth_for(self.shape[1], self.dtype)
+
+        def step(block: Array, a: int, b: int, total: Array) -> None:
+            Y = np.empty((depth, self.shape[1]), self.dtype)
+            Z = np.empty((depth, V.shape[1]), self.dtype)
+            products.gram(block, *self._arguments(lead=(a, b)), V, Y, Z, total)
+
+        return self._fold(step, (self.shape[1], V.shape[1]))[:, :m]
+
+    def cross(self) -> Array:
+        """Y' Y, p x p, in float64."""
+        return self._lead_outer() if self.flip else self._lead_cross()
+
+    def outer(self) -> Array:
+        """Y Y', n x n, in float64."""
+        return self._lead_cross() if self.flip else self._lead_outer()
+
+    # The same products, of the storage as it lies: S (lines x width) ---------------------------
+
+    def _lead_times(self, V: Array) -> Array:
+        """S V, a block of lines at a time."""
+        from gramian.loops import products
+
+        lines, width = self._lying()
+        V, m = self._thin_block(V)
+        out = np.zeros((lines, V.shape[1]), self.dtype)
+        depth = products.depth_for(width, self.dtype)
+        blocks = self._lead_blocks()
+
+        def piece(i: int) -> None:
+            a, b = blocks[i]
+            Y = np.empty((depth, width), self.dtype)
+            arguments = self._arguments(lead=(a, b))
+            products.centered_times(self._lead(a, b), *arguments, V, Y, out[a:b])
+
+        with self._visit():
+            run(piece, len(blocks))
+        return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
+
+    def _lead_adjoint(self, U: Array) -> Array:
+        """S' U, summed over blocks of lines."""
+        from gramian.loops import products
+
+        width = self._lying()[1]
+        U, m = self._thin_block(U)
+        depth = products.depth_for(width, self.dtype)
+
+        def step(block: Array, a: int, b: int, total: Array) -> None:
+            Y = np.empty((depth, width), self.dtype)
+            products.adjoint(block, *self._arguments(lead=(a, b)), U[a:b], Y, total)
+
+        return self._fold(step, (width, U.shape[1]))[:, :m]
+
+    def _lead_cross(self) -> Array:
+        """S' S, summed over blocks of lines."""
+        from gramian.loops import products
+
+        width = self._lying()[1]
+        if width > _thin:
+            return self._blas_sum(self._lead, self._lying(), "lead")
+        wide = products.padded(width, self.dtype)
+        if wide * self.dtype.itemsize % 1024 == 0:  # rows a power of two apart share cache sets
+            wide += products.lanes(self.dtype)
+
+        def step(block: Array, a: int, b: int, total: Array) -> None:
+            Y = np.zeros((products.DEPTH, wide), self.dtype)
+            products.cross(block, *self._arguments(lead=(a, b)), Y, total)
+
+        C = self._fold(step, (wide, wide))[:width, :width]
+        return np.triu(C) + np.triu(C, 1).T
+
+    def _lead_outer(self) -> Array:
+        """S S', summed over blocks across the lines."""
+        lines, width = self._lying()
+        return self._blas_sum(self._minor, (width, lines), "minor")
+
+    def _blas_sum(
+        self, read: Callable[[int, int], Array], lying: tuple[int, int], side: str
+    ) -> Array:
+        """The wide products: blocks centered by us, multiplied by BLAS on all its threads."""
+        length, width = lying
+        total = np.zeros((width, width))
+        # A kilo of products is summed in the data's own precision, the rest in float64.
+        most = max(self.block_bytes // (width * self.dtype.itemsize), 8)
+        step = min(1024 if side == "lead" else 2048, most)
+        with self._visit():
+            for a in range(0, length, step):
+                b = min(a + step, length)
+                Y = self._centered(read(a, b), **{side: (a, b)})
+                total += Y.T @ Y if side == "lead" else Y @ Y.T
+        return total
+
+    # Plumbing --------------------------------------------------------------------------------
+
+    def _lying(self) -> tuple[int, int]:
+        n, p = self.shape
+        return (p, n) if self.flip else (n, p)
+
+    def _thin_block(self, V: Array) -> tuple[Array, int]:
+        """V in our dtype, its columns padded to whole vectors, and how many were asked for."""
+        from gramian.loops.products import padded
+
+        m = V.shape[1]
+        wide = padded(m, self.dtype)
+        if V.dtype == self.dtype and V.flags.c_contiguous and m == wide:
+            return V, m
+        block = np.zeros((V.shape[0], wide), self.dtype)
+        block[:, :m] = V
+        return block, m
+
+    def _arguments(
+        self, lead: tuple[int, int] | None = None, minor: tuple[int, int] | None = None
+    ) -> tuple[Any, ...]:
+        """The centering of one block, as the loops take it."""
+        c = self.centering
+        of_variables, of_rows = (lead, minor) if self.flip else (minor, lead)
+        v = slice(*of_variables) if of_variables else slice(None)
+        r = slice(*of_rows) if of_rows else slice(None)
+        return c.high[v], c.low[v], c.factor[v], c.weight[r], self.flip
+
+    def _centered(self, block: Array, **where: tuple[int, int]) -> Array:
+        from gramian.loops.products import center
+
+        Y = np.empty_like(block, order="C")
+        center(block, *self._arguments(**where), Y)
+        return Y
+
+    def _lead_blocks(self) -> list[tuple[int, int]]:
+        """A fixed partition of the lines: blocks of bounded size, eight or more where it pays."""
+        lines, width = self._lying()
+        line = max(width * self.dtype.itemsize, 1)
+        step = max(min(self.block_bytes // line, max(-(-lines // 8), 300_000 // line)), 1)
+        return [(a, min(a + step, lines)) for a in range(0, lines, step)]
+
+    def _fold(
+        self, step: Callable[[Array, int, int, Array], None], shape: tuple[int, int]
+    ) -> Array:
+        """Sum over lead blocks: at most eight running totals, added up in a fixed order."""
+        blocks = self._lead_blocks()
+        room = max(2, 64_000_000 // (8 * shape[0] * shape[1] or 1))
+        groups = min(8, room, len(blocks))
+        bounds = [len(blocks) * g // groups for g in range(groups + 1)]
+        totals = [np.zeros(shape) for _ in range(groups)]
+
+        def piece(g: int) -> None:
+            for a, b in blocks[bounds[g] : bounds[g + 1]]:
+                pause()
+                step(self._lead(a, b), a, b, totals[g])
+
+        with self._visit():
+            run(piece, groups)
+        for other in totals[1:]:
+            totals[0] += other
+        return totals[0]
+
+
+class ArrayRows(RowBlocked):
+    """An array of real numbers, of any type, order and stride; never modified, never copied whole."""
+
+    def __init__(self, X: Array, memory: Any = None) -> None:
+        flip = bool(X.flags.f_contiguous and not X.flags.c_contiguous)
+        dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
+        super().__init__((X.shape[0], X.shape[1]), dtype, flip, memory)
+        self.storage = X.T if flip else X
+
+    def _lead(self, start: int, stop: int) -> Array:
+        return np.ascontiguousarray(self.storage[start:stop], dtype=self.dtype)
+
+    def _minor(self, start: int, stop: int) -> Array:
+        return np.ascontiguousarray(self.storage[:, start:stop], dtype=self.dtype)

@@ -1,0 +1,31 @@
+"""What can go wrong, said in one sentence: what was found, where, and what to do.
+
+Every error a user can cause is a ``GramianError``; it is a ``ValueError`` too, because scikit-learn's
+contract (and most calling code) expects one. Anything else that escapes is a bug of ours.
+"""
+
+from __future__ import annotations
+
+
+class GramianError(ValueError):
+    """Something the caller can mend; the message says how. Exit code 2 on the command line."""
+
+    exit_code = 2
+
+
+class InputError(GramianError):
+    """The data cannot be used as given (missing values, wrong shape, unreadable file)."""
+
+
+class MemoryRefusedError(GramianError, MemoryError):
+    """The plan needs more memory than the budget; nothing was computed. Exit code 4."""
+
+    exit_code = 4
+
+
+class GramianWarning(UserWarning):
+    """An answer was given, and something about it should be known."""
+
+
+class CertificateWarning(GramianWarning):
+    """A returned eigenpair misses the tolerance; ``residuals_`` says by how much."""

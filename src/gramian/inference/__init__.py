@@ -1,0 +1,1 @@
+"""How many components, and how sure."""

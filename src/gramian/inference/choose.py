@@ -1,0 +1,36 @@
+"""What ``n_components`` may say, and what it comes to."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+
+from gramian.errors import InputError
+from gramian.maps import Array
+
+
+def checked_components(said: Any, most: int) -> int | float | str:
+    """An int from 1 to ``most``, a share between 0 and 1, or "mle"; ``None`` means all."""
+    if said is None:
+        return most
+    if isinstance(said, str) and said == "mle":
+        return said
+    if isinstance(said, numbers.Integral) and not isinstance(said, bool) and 1 <= said <= most:
+        return int(said)
+    real = isinstance(said, numbers.Real) and not isinstance(said, (numbers.Integral, bool))
+    if real and 0 < said < 1:
+        return float(said)
+    raise InputError(
+        f"n_components={said!r}: give a whole number from 1 to {most} (the most these data allow), "
+        "a share of variance between 0 and 1, 'mle', or None for all"
+    )
+
+
+def share_reached(values: Array, total: float, share: float) -> int | None:
+    """How many leading values exceed ``share`` of ``total``; ``None`` if they do not yet."""
+    if total <= 0:
+        return 1
+    k = int(np.searchsorted(np.cumsum(values) / total, share, side="right")) + 1
+    return k if k <= len(values) else None

@@ -1,0 +1,149 @@
+"""The register tile under every dense product here.
+
+    out[r, v] += sum over t of a[r, t] * b[t, v]        r = 0..7,  v = one or two vectors wide
+
+One load of b, eight broadcasts of a, eight multiply-adds per step, all sums in registers: this is
+what BLAS does inside, without the repacking that makes BLAS slow on thin blocks. The strides of
+``a`` are free, so the same tile gives A B (rows of A) and A' B (columns of A). It is written as
+LLVM vectors of 64 bytes, which the compiler lowers to whatever the processor has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+_vector_bytes = 64
+_long = ir.IntType(64)
+
+
+def compiled(function: Any) -> Any:
+    """``njit`` as every loop here uses it; without a disk cache where none can be written."""
+    try:
+        return njit(cache=True, nogil=True)(function)
+    except RuntimeError:  # no writable cache directory: compile in memory, slower first call
+        return njit(nogil=True)(function)
+
+
+@intrinsic
+def at(typing: Any, array: Any, offset: Any) -> Any:
+    """Pointer to element ``offset`` of an array's buffer."""
+    signature = types.CPointer(array.dtype)(array, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.gep(struct.data, [arguments[1]])
+
+    return signature, build
+
+
+def _float(numba_type: Any) -> tuple[Any, int]:
+    return (ir.FloatType(), 4) if numba_type == types.float32 else (ir.DoubleType(), 8)
+
+
+def _tile(rows: int, vectors: int) -> Any:
+    """``tile(a, a_row, a_step, b, b_step, steps, out, out_row)``: pointers, and strides in items."""
+
+    @intrinsic
+    def tile(
+        typing: Any, a: Any, ar: Any, at: Any, b: Any, bt: Any, T: Any, out: Any, outr: Any
+    ) -> Any:
+        i = types.intp
+        signature = types.void(a, i, i, b, i, i, out, i)
+
+        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            a, a_row, a_step, b, b_step, steps, out, out_row = arguments
+            item, size = _float(signature.args[0].dtype)
+            out_item, out_size = _float(signature.args[6].dtype)
+            lanes = _vector_bytes // size
+            vector, out_vector = ir.VectorType(item, lanes), ir.VectorType(out_item, lanes)
+            zeros = ir.Constant(vector, [0.0] * lanes)
+            undefined = ir.Constant(vector, ir.Undefined)
+            spread = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+            number = lambda value: ir.Constant(_long, value)  # noqa: E731
+
+            def load(pointer: Any, of: Any, align: int) -> Any:
+                value = builder.load(builder.bitcast(pointer, of.as_pointer()))
+                value.align = align
+                return value
+
+            before = builder.block
+            body = builder.append_basic_block("tile_step")
+            after = builder.append_basic_block("tile_end")
+            bases = [builder.gep(a, [builder.mul(a_row, number(r))]) for r in range(rows)]
+            builder.cbranch(builder.icmp_signed(">", steps, number(0)), body, after)
+
+            builder.position_at_end(body)
+            t = builder.phi(_long)
+            sums = [builder.phi(vector) for _ in range(rows * vectors)]
+            b_at = builder.mul(t, b_step)
+            bs = [
+                load(builder.gep(b, [builder.add(b_at, number(v * lanes))]), vector, size)
+                for v in range(vectors)
+            ]
+            a_at = builder.mul(t, a_step)
+            new = []
+            for r in range(rows):
+                x = builder.load(builder.gep(bases[r], [a_at]))
+                x = builder.insert_element(undefined, x, ir.Constant(ir.IntType(32), 0))
+                x = builder.shuffle_vector(x, undefined, spread)
+                for v in range(vectors):
+                    product = builder.fmul(x, bs[v], flags=("contract",))
+                    new.append(builder.fadd(sums[r * vectors + v], product, flags=("contract",)))
+            following = builder.add(t, number(1))
+            t.add_incoming(number(0), before)
+            t.add_incoming(following, body)
+            for phi, value in zip(sums, new, strict=True):
+                phi.add_incoming(zeros, before)
+                phi.add_incoming(value, body)
+            builder.cbranch(builder.icmp_signed("<", following, steps), body, after)
+
+            builder.position_at_end(after)
+            totals = []
+            for value in new:
+                phi = builder.phi(vector)
+                phi.add_incoming(zeros, before)
+                phi.add_incoming(value, body)
+                totals.append(phi)
+            for r in range(rows):
+                for v in range(vectors):
+                    offset = builder.add(builder.mul(out_row, number(r)), number(v * lanes))
+                    pointer = builder.bitcast(builder.gep(out, [offset]), out_vector.as_pointer())
+                    total = totals[r * vectors + v]
+                    if out_size > size:
+                        total = builder.fpext(total, out_vector)
+                    stored = builder.store(
+                        builder.fadd(load(pointer, out_vector, out_size), total), pointer
+                    )
+                    stored.align = out_size
+            return context.get_dummy_value()
+
+        return signature, build
+
+    return tile
+
+
+tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
+tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
+
+
+@intrinsic
+def prefetch(typing: Any, array: Any, offset: Any) -> Any:
+    """Ask for element ``offset`` of an array's buffer to be brought into the second-level cache."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
+        byte = ir.IntType(8).as_pointer()
+        short = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, short, short, short])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        pointer = builder.bitcast(builder.gep(struct.data, [arguments[1]]), byte)
+        reading, keep, data = (ir.Constant(short, value) for value in (0, 2, 1))
+        builder.call(function, [pointer, reading, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), build

@@ -1,0 +1,79 @@
+"""How much memory a run may use: asked once, before anything large is allocated.
+
+``available()`` is what the machine *or its container* has left; ``budget(None)`` is 80 % of that,
+``budget("4GB")`` what the user said.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from gramian.errors import InputError
+
+_units = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_example = "use a size such as '500MB', '4GB' or '2GiB'"
+
+
+def available() -> int:
+    """Bytes that can be allocated now without swapping, cgroup limits included."""
+    free = [_free_physical()]
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        most, now = _read_int(Path(limit)), _read_int(Path(used))
+        if most is not None and now is not None:
+            free.append(max(most - now, 0))
+    return min(free)
+
+
+def budget(memory: int | float | str | None) -> int:
+    """Bytes a run may use: ``None`` for 80 % of what is available, a number, or ``"4GB"``."""
+    if memory is None:
+        return int(0.8 * available())
+    if isinstance(memory, str):
+        match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*([kmgt]?)(i?)b?\s*", memory.lower())
+        if match is None:
+            raise InputError(f"memory={memory!r} is not a size; {_example}")
+        number, unit, binary = match.groups()
+        scale = 1024 ** "bkmgt".index(unit or "b") if binary else _units[unit]
+        memory = float(number) * scale
+    elif isinstance(memory, bool) or not isinstance(memory, (int, float)):
+        raise InputError(f"memory={memory!r} is not a size; {_example}")
+    if not 2**20 <= memory < 2**63:
+        raise InputError(f"memory={memory!r} is less than 1 MB or beyond reason; {_example}")
+    return int(memory)
+
+
+def in_words(size: float) -> str:
+    """``1234567890`` as ``"1.2 GB"``."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} TB"
+
+
+def _free_physical() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 4 * 2**30  # neither Linux nor POSIX: assume a small laptop rather than guess high
+
+
+def _read_int(path: Path) -> int | None:
+    try:
+        return int(path.read_text())
+    except (OSError, ValueError):  # absent, or the word "max"
+        return None

@@ -1,0 +1,145 @@
+"""What every method shares: scikit-learn's contract, the door for data, the way to an ``Embedding``.
+
+A method writes ``_fit(rows, ...)``, its recipe, and ``_place(rows)``, new points.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from gramian.data.door import Opened, open_rows
+from gramian.errors import GramianWarning, InputError
+from gramian.maps import Array
+from gramian.results import Embedding
+
+
+class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all methods."""
+
+    reads: ClassVar[str] = "rows"
+    axis_prefix: ClassVar[str] = "Axis "
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to ``X``: array, frame, sparse matrix, or path (``y`` is ignored)."""
+        self._fit(self._open(X, reset=True))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of the rows of ``X``, new or old, of shape (n, k)."""
+        check_is_fitted(self)
+        return self._place(self._open(X, reset=False))
+
+    def to_embedding(
+        self,
+        X: Any,
+        *,
+        labels: Sequence[str] | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> Embedding:
+        """Coordinates of ``X`` with spectrum, certificate and names: for report, plot and table.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        labels : sequence of str, optional
+            Names of the rows; by default those that came with ``X``.
+        columns : mapping, optional
+            Further columns by name, for color and hover.
+        """
+        check_is_fitted(self)
+        opened = self._open(X, reset=False)
+        Z = self._place(opened)
+        names = opened.labels if labels is None else tuple(map(str, labels))
+        for name, found in {"labels": names, **(columns or {})}.items():
+            if found is not None and len(found) != len(Z):
+                raise InputError(f"{name!r} has {len(found)} entries for {len(Z)} rows")
+        return Embedding(
+            method=type(self).__name__,
+            coordinates=Z,
+            axis_names=tuple(f"{self.axis_prefix}{i + 1}" for i in range(Z.shape[1])),
+            labels=names,
+            columns=dict(columns or {}),
+            parameters=self.get_params(deep=False),
+            **self._shown(),
+        )
+
+    def _fit(self, opened: Opened) -> None:
+        raise TypeError(f"{type(self).__name__} does not say how it fits")
+
+    def _place(self, opened: Opened) -> Array:
+        raise TypeError(f"{type(self).__name__} does not say how it places new points")
+
+    def _shown(self) -> dict[str, Any]:
+        """Fields of ``Embedding`` that only the method knows."""
+        return {}
+
+    def _open(self, X: Any, reset: bool) -> Opened:
+        """Rows of X, and the checks of names and numbers of columns that scikit-learn asks for."""
+        opened = open_rows(X, getattr(self, "memory", None))
+        n, p = opened.rows.shape
+        if reset and n < 2:
+            raise InputError("at least 2 observations are needed, got n_samples=1 (one sample)")
+        if isinstance(X, (str, os.PathLike)):
+            X = _named(opened.columns, p)
+        elif not hasattr(X, "shape"):
+            X = np.empty((0, p))  # a list: only its width matters here
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        return opened
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)  # type: ignore[attr-defined]
+
+
+def warn(sentence: str, kind: type[GramianWarning] = GramianWarning) -> None:
+    """Warn, pointing at the line of the caller's own code that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("gramian", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, kind, stacklevel=level - 1)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A generator from an int, a Generator, a RandomState, or ``None`` (which means 0)."""
+    if isinstance(random_state, np.random.RandomState):
+        random_state = int(random_state.randint(2**31))
+    return np.random.default_rng(0 if random_state is None else random_state)
+
+
+def weights_of(sample_weight: Any, n: int) -> Array:
+    """One finite weight of at least 0 for each of ``n`` rows; ones if none are given."""
+    if sample_weight is None:
+        return np.ones(n)
+    if np.ndim(sample_weight) == 0:
+        sample_weight = np.full(n, sample_weight)
+    weights = np.asarray(sample_weight)
+    if weights.shape != (n,) or weights.dtype.kind not in "fiub":
+        raise InputError(
+            f"sample_weight must be {n} numbers, one a row; got shape {weights.shape}, "
+            f"type {weights.dtype}"
+        )
+    weights = weights.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(bad):
+        raise InputError(
+            f"sample_weight holds {weights[bad[0]]:g} at position {bad[0]}; "
+            "weights are finite and at least 0"
+        )
+    return weights
+
+
+def _named(columns: tuple[str, ...] | None, p: int) -> Any:
+    """An empty table with the file's column names, for scikit-learn's check of names."""
+    if columns is None:
+        return np.empty((0, p))
+    import polars
+
+    return polars.DataFrame({name: [] for name in columns})

@@ -1,0 +1,241 @@
+"""What linear methods share once axes are found: z = V'(x - m), and back.
+
+A fitted linear method has ``mean_``, ``scale_`` (or ``None``), ``components_`` (k x p, unit rows),
+``explained_variance_`` and ``noise_variance_``; everything here follows from those.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.data.door import Opened, as_numbers
+from gramian.data.moments import refuse_non_finite
+from gramian.data.rows import Centering
+from gramian.errors import CertificateWarning, InputError
+from gramian.inference.gaussian import LowRankGaussian
+from gramian.maps import Array, ImplicitMap, to_dense
+from gramian.methods.embedder import Embedder, warn
+from gramian.quality.axes import contributions, correlations, cos2
+from gramian.spectral.principal import Axes, rank_tolerance
+
+
+class LinearEmbedder(Embedder):
+    """Base of methods whose coordinates are linear in the data."""
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Points of the data space with the coordinates ``X`` (n, k): m + V z."""
+        check_is_fitted(self)
+        Z = as_numbers(X)
+        if Z.shape[1] != self.n_components_:
+            raise InputError(
+                f"coordinates have {Z.shape[1]} columns, the model has {self.n_components_} axes"
+            )
+        missing = np.argwhere(~np.isfinite(Z))
+        if len(missing):
+            row, column = missing[0]
+            raise InputError(
+                f"the coordinates hold NaN or inf, first at row {row}, column {column}"
+            )
+        dtype = np.float32 if Z.dtype == np.float32 else np.float64
+        Z = Z.astype(np.float64) * self._stretch()
+        return np.asarray((Z @ self.components_ * self._units() + self.mean_).astype(dtype))
+
+    def placement_residual(self, X: Any) -> Array:
+        """Distance of each row of ``X`` from the plane of the axes: how far outside it lies."""
+        return np.sqrt(self._lengths_and_left_over(self._opened(X))[2])
+
+    def score_samples(self, X: Any) -> Array:
+        """Log-likelihood of each row under the Gaussian model of the fit."""
+        Z, _, left_over = self._lengths_and_left_over(self._opened(X))
+        return self._gaussian().log_density(Z, left_over)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows of ``X``."""
+        return float(np.mean(self.score_samples(X)))
+
+    def get_covariance(self) -> Array | ImplicitMap:
+        """Covariance of the Gaussian model, p x p.
+
+        With more variables than observations it is returned as a map (``@`` works, ``to_dense``
+        of ``gramian.maps`` writes it out): p x p numbers would dwarf the data.
+        """
+        check_is_fitted(self)
+        return self._as_matrix(self._gaussian().covariance())
+
+    def get_precision(self) -> Array | ImplicitMap:
+        """Inverse of ``get_covariance``, in the same form."""
+        check_is_fitted(self)
+        return self._as_matrix(self._gaussian().precision())
+
+    def cos2(self, X: Any) -> Array:
+        """How well each axis shows each row of ``X``: z_i^2 / |x - m|^2, of shape (n, k)."""
+        Z, lengths, _ = self._lengths_and_left_over(self._opened(X))
+        return cos2(Z, lengths)
+
+    def contributions(self, X: Any) -> Array:
+        """How much of each axis' sum of squares in the fit a row like this makes, (n, k)."""
+        Z, _, _ = self._lengths_and_left_over(self._opened(X))
+        return contributions(Z, self.explained_variance_ * self._divisor)
+
+    @property
+    def cos2_(self) -> Array:
+        """How well each axis shows each variable: squared correlations, (p, k)."""
+        check_is_fitted(self)
+        return np.asarray(self.correlations_**2)
+
+    @property
+    def contributions_(self) -> Array:
+        """How much of each axis each variable makes: squared loadings, (p, k); columns sum to 1."""
+        check_is_fitted(self)
+        return np.asarray(self.components_.T**2)
+
+    def _keep(self, found: Axes, total: float, back: float, deviations: Array, dtype: Any) -> None:
+        """The public attributes. ``back`` is the factor the data were multiplied by."""
+        pairs, k, p = found.pairs, len(found.pairs), found.pairs.vectors.shape[0]
+        n = self.n_samples_ or p
+        values = np.maximum(pairs.values, 0.0)
+        if total <= 0:
+            warn("all observations are equal: every variance is 0 and the axes are arbitrary")
+        elif not pairs.certified:
+            warn(
+                f"an axis has residual {pairs.residuals.max():.1e}, asked for "
+                f"{pairs.tolerance:.1e}; see residuals_",
+                CertificateWarning,
+            )
+        left = max(total - float(values.sum()), 0.0) if k < min(n, p) else 0.0
+        in_data_units = np.array([*values, total, left]) / self._divisor
+        *variances, self.total_variance_, self.reconstruction_error_ = _rescaled(in_data_units, back)
+        self.explained_variance_ = np.array(variances)
+        self.explained_variance_ratio_ = values / total if total > 0 else np.zeros(k)
+        self.singular_values_ = np.sqrt(values) / back
+        self.noise_variance_ = self.reconstruction_error_ / (p - k) if k < p else 0.0
+        self.components_ = np.ascontiguousarray(pairs.vectors.T, dtype=dtype)
+        self.n_components_ = k
+        rounding = rank_tolerance((n, p), np.dtype(dtype)) ** 2 * values[0]
+        self.rank_ = int(np.sum(values > rounding))
+        volume = found.log_volume
+        log_units = np.log(self._divisor) + 2 * np.log(back)
+        self.log_generalized_variance_ = None if volume is None else volume - p * log_units
+        of_variables = deviations * back if self.scale_ is None else np.ones(p)
+        self.correlations_ = correlations(pairs.vectors, values / self._divisor, of_variables)
+        self.residuals_, self.tolerance_, self.plan_ = pairs.residuals, pairs.tolerance, found.plan
+
+    def _shown(self) -> dict[str, Any]:
+        names = getattr(self, "feature_names_in_", None)
+        return {
+            "eigenvalues": self.explained_variance_,
+            "explained": self.explained_variance_ratio_,
+            "residuals": self.residuals_,
+            "tolerance": self.tolerance_,
+            "plan": str(self.plan_),
+            "variables": None if names is None else tuple(map(str, names)),
+            "loadings": self.components_.T,
+            "correlations": self.correlations_,
+        }
+
+    def _checked_divisor(self, weight: float) -> float:
+        if isinstance(self.ddof, bool) or not isinstance(self.ddof, (int, float, np.integer)):
+            raise InputError(f"ddof={self.ddof!r}: a number is needed, usually 1 or 0")
+        if not 0 <= self.ddof < weight:
+            raise InputError(f"ddof={self.ddof!r} must be at least 0 and less than n = {weight:g}")
+        return float(weight - self.ddof)
+
+    def _checked_units(self, deviations: Array, names: tuple[str, ...] | None) -> Array:
+        """What variables are divided by: 1, or their standard deviations."""
+        if self.scale is None:
+            return np.ones_like(deviations)
+        if self.scale != "unit":
+            raise InputError(f"scale={self.scale!r}: use None or 'unit'")
+        constant = np.flatnonzero(deviations == 0)
+        if len(constant):
+            first = constant[0] if names is None else repr(names[constant[0]])
+            raise InputError(
+                f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to unit "
+                f"variance, the first is column {first}; drop it, or use scale=None"
+            )
+        return deviations
+
+    def _place(self, opened: Opened) -> Array:
+        return self._coordinates(opened) * self._shrink().astype(opened.rows.dtype)
+
+    def _coordinates(self, opened: Opened) -> Array:
+        """z = V'(x - m), before whitening."""
+        Y = self._centered(opened)
+        Z = np.asarray(Y @ np.ascontiguousarray(self.components_.T, dtype=Y.dtype))
+        if not np.isfinite(Z).all():
+            refuse_non_finite(opened.rows)
+            raise InputError("the coordinates overflow: the data are far larger than in the fit")
+        return Z
+
+    def _centered(self, opened: Opened) -> Any:
+        rows = opened.rows
+        ones = np.ones(rows.shape[0])
+        return rows.then(
+            Centering.of(self.mean_, self._mean_rest, 1 / self._units(), ones, rows.dtype)
+        )
+
+    def _lengths_and_left_over(self, opened: Opened) -> tuple[Array, Array, Array]:
+        """Coordinates, |x - m|^2 and |x - m - V z|^2 of each row, a block at a time."""
+        Y, Z = self._centered(opened), self._coordinates(opened).astype(np.float64)
+        V = self.components_.astype(np.float64)
+        lengths, left_over = np.empty(len(Z)), np.empty(len(Z))
+        for rows in Y.row_blocks():
+            block = Y.read_rows(rows).astype(np.float64)
+            lengths[rows] = np.einsum("ij,ij->i", block, block)
+            block -= Z[rows] @ V
+            left_over[rows] = np.einsum("ij,ij->i", block, block)
+        return Z, lengths, left_over
+
+    def _opened(self, X: Any) -> Opened:
+        check_is_fitted(self)
+        opened = self._open(X, reset=False)
+        return opened
+
+    def _gaussian(self) -> LowRankGaussian:
+        return LowRankGaussian(
+            self.components_.T.astype(np.float64),
+            np.asarray(self.explained_variance_, dtype=np.float64),
+            float(self.noise_variance_),
+            self._units(),
+        )
+
+    def _as_matrix(self, A: ImplicitMap) -> Array | ImplicitMap:
+        wide = self.n_samples_ is not None and A.shape[0] > self.n_samples_
+        return A if wide else to_dense(A)
+
+    def _units(self) -> Array:
+        p = self.components_.shape[1]
+        return np.ones(p) if self.scale_ is None else np.asarray(self.scale_)
+
+    def _shrink(self) -> Array:
+        """What coordinates are multiplied by: 1, or 1 / standard deviation when whitening."""
+        if not getattr(self, "whiten", False):
+            return np.ones(self.n_components_)
+        deviations = np.sqrt(self.explained_variance_)
+        inside = np.arange(self.n_components_) < self.rank_
+        return np.divide(1.0, deviations, out=np.zeros_like(deviations), where=inside)
+
+    def _stretch(self) -> Array:
+        if not getattr(self, "whiten", False):
+            return np.ones(self.n_components_)
+        return np.sqrt(self.explained_variance_)
+
+
+def _rescaled(values: Array, back: float) -> Array:
+    """Variances in the data's own units; said aloud where they leave the range of floats."""
+    with np.errstate(over="ignore", under="ignore"):
+        out = values / back / back
+    if not np.isfinite(out).all():
+        warn(
+            "the variances exceed the largest float64 (the data are beyond 1e154); they are given as "
+            "that largest number, while singular_values_ and ratios are exact"
+        )
+    elif np.any((out == 0) & (values > 0)):
+        warn(
+            "the variances are below the smallest float64 (the data are below 1e-154) and given as "
+            "0, while singular_values_ and ratios are exact"
+        )
+    return np.minimum(out, np.finfo(np.float64).max)

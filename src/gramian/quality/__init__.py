@@ -1,0 +1,1 @@
+"""How good a picture is: measures that know arrays, not methods."""

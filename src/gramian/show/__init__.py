@@ -1,0 +1,1 @@
+"""SHOW: what plots, report, notebook and command line share: safe text, colors, a thumbnail."""

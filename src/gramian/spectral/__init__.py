@@ -1,0 +1,1 @@
+"""Eigenpairs of symmetric maps: solvers, the plan that chooses, the certificate."""

@@ -1,0 +1,137 @@
+"""``plan``: the one ladder in the library. It says route, bytes and passes before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from gramian.errors import MemoryRefusedError
+from gramian.maps import Array, LinearMap
+from gramian.memory import budget, in_words
+from gramian.spectral.krylov import BlockKrylov
+from gramian.spectral.solvers import LAPACK_LIMIT, Dense, Solver, solver_of
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How an answer will be (or was) computed.
+
+    Attributes
+    ----------
+    route : str
+        In words, for people.
+    kind : str
+        "direct" (the map itself), "cross" (Y'Y), "outer" (YY') or "products" (neither is formed).
+    solver : Solver
+    bytes : int
+        Memory needed beyond the data.
+    passes : int or None
+        Visits to the data, if known beforehand.
+    """
+
+    route: str
+    kind: str
+    solver: Solver
+    bytes: int
+    passes: int | None = None
+
+    def __str__(self) -> str:
+        visits = "" if self.passes is None else f", {self.passes} passes over the data"
+        return f"{self.route}; {in_words(self.bytes)} beyond the data{visits}"
+
+
+class DataMap(LinearMap, Protocol):
+    """Centered data Y (n x p) with the products that principal axes are made of."""
+
+    @property
+    def resident(self) -> bool: ...
+
+    def gram(self, V: Array, /) -> Array: ...
+
+    def cross(self) -> Array: ...
+
+    def outer(self) -> Array: ...
+
+
+def plan(
+    A: LinearMap, k: int, which: str = "largest", solver: Any = "auto", memory: Any = None
+) -> Plan:
+    """The route for ``k`` pairs of a symmetric map."""
+    n, allowed = A.shape[0], budget(memory)
+    chosen = solver_of(solver)
+    dense = 8 * n * n * 3 if not isinstance(A, np.ndarray) else 8 * n * n * 2
+    krylov = _krylov_bytes(A, n, k)
+    if chosen is None:
+        # LAPACK does 4/3 n^3 at a fraction of full speed; Krylov some twenty products of a block.
+        small = n <= 600 or k > n // 6
+        chosen = Dense() if small and n <= LAPACK_LIMIT and dense <= allowed else BlockKrylov()
+    needs = dense if isinstance(chosen, Dense) else krylov
+    what = f"{k} pairs of a {n} x {n} map by {_name(chosen)}"
+    _refuse_beyond(needs, allowed, what)
+    return Plan(what, "direct", chosen, needs)
+
+
+def plan_axes(Y: DataMap, k: int, solver: Any = "auto", memory: Any = None) -> Plan:
+    """The route for the top ``k`` principal axes of centered data."""
+    n, p = Y.shape
+    small, allowed = min(n, p), budget(memory)
+    chosen = solver_of(solver)
+    side, kind = ("YᵀY", "cross") if p <= n else ("YYᵀ", "outer")
+    squared = 8 * small * small * 3 + _block_bytes(Y)
+    products = _krylov_bytes(Y, p, k) + _block_bytes(Y)
+    if chosen is None:
+        by_products = _products_pay(Y, small, k) or squared > allowed
+        chosen = BlockKrylov() if by_products and k < small else Dense()
+        if isinstance(chosen, Dense) and small > 600 and k <= small // 6:
+            # the small matrix is formed, but only a few of its pairs are wanted
+            route = f"{side} ({small} x {small}) in one pass, its top {k} by block Krylov"
+            _refuse_beyond(squared, allowed, route)
+            return Plan(route, kind, BlockKrylov(), squared, passes=3)
+    if isinstance(chosen, Dense):
+        route = f"{side} ({small} x {small}) in one pass, its top {k} by LAPACK"
+        _refuse_beyond(squared, allowed, route)
+        return Plan(route, kind, chosen, squared, passes=3)
+    route = f"top {k} by {_name(chosen)} on products with the data ({n} x {p}), no matrix formed"
+    _refuse_beyond(products, allowed, route)
+    return Plan(route, "products", chosen, products)
+
+
+def _products_pay(Y: DataMap, small: int, k: int) -> bool:
+    """Whether some twenty visits with a thin block cost less than forming the small matrix.
+
+    Forming costs n p small multiplications (half of that by symmetry, times two), a visit four
+    times n p block; a file on disk makes every visit dearer.
+    """
+    nnz = getattr(getattr(Y, "X", None), "nnz", None)
+    if nnz is not None:  # sparse: products are nearly free, a dense small matrix is not
+        return small > 600 and k <= small // 6
+    visits = 20 + 2 * k
+    block = BlockKrylov.natural_block(Y)
+    dearer = 1 if Y.resident else 4
+    lapack = 4 * small**3 / (Y.shape[0] * Y.shape[1])  # in units of n p
+    return k <= small // 6 and 4 * visits * block * dearer * 0.6 < small + lapack
+
+
+def _krylov_bytes(A: LinearMap, n: int, k: int) -> int:
+    block = BlockKrylov.natural_block(A)
+    return int(np.dtype(A.dtype).itemsize) * n * (max(2 * k + 4 * block, 20 * block) + 6 * block)
+
+
+def _block_bytes(Y: DataMap) -> int:
+    """Blocks under way: one a thread when read from a file, a centered copy of one otherwise."""
+    n, p = Y.shape
+    return 4 * min(int(getattr(Y, "block_bytes", 16_000_000)), 8 * n * p)
+
+
+def _name(solver: Solver) -> str:
+    return getattr(solver, "name", type(solver).__name__)
+
+
+def _refuse_beyond(needed: int, allowed: int, what: str) -> None:
+    if needed > allowed:
+        raise MemoryRefusedError(
+            f"{what} needs {in_words(needed)} beyond the data, the budget is {in_words(allowed)}; "
+            "ask for fewer components, use solver='krylov', or raise memory="
+        )

@@ -1,0 +1,217 @@
+"""Principal axes: the top eigenpairs of Y'Y, by the cheapest certified way.
+
+    cross      C = Y'Y (p x p),  C = V L V'
+    outer      G = YY' (n x n),  G = U L U',  V = Y' U L^-1/2
+    products   block Krylov on v -> Y'(Y v)
+    refined    Y = Q R (blocks of rows, Householder),  R = . S V'   when squaring lost small values
+
+Whatever the way, the pairs are audited on Y itself: |Y'Y v - l v| / l_1 is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from gramian.maps import Array, ImplicitMap
+from gramian.memory import budget
+from gramian.spectral.krylov import default_tolerance
+from gramian.spectral.pairs import Eigenpairs
+from gramian.spectral.plan import DataMap, Plan, plan_axes
+from gramian.spectral.solvers import Dense
+
+Enough = Callable[[Array], int | None]
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Top eigenpairs of Y'Y with the plan that found them.
+
+    ``log_volume`` is log det Y'Y where it came for free: minus infinity if Y'Y is singular,
+    ``None`` where it would need the whole spectrum.
+    """
+
+    pairs: Eigenpairs
+    plan: Plan
+    log_volume: float | None = None
+
+    def first(self, k: int) -> Axes:
+        """The best ``k``."""
+        return Axes(self.pairs.first(k), self.plan, self.log_volume)
+
+
+class ColumnGram(ImplicitMap):
+    """v -> Y'(Y v): symmetric, positive semi-definite, never formed."""
+
+    def __init__(self, Y: DataMap) -> None:
+        self.Y = Y
+        self.shape = Y.shape[1], Y.shape[1]
+        self.dtype = np.dtype(Y.dtype)
+
+    def _times(self, V: Array) -> Array:
+        return self.Y.gram(V)
+
+
+class Covariance(ImplicitMap):
+    """Data known by Y'Y = S alone: stands where centered data would."""
+
+    resident = True
+
+    def __init__(self, S: Array) -> None:
+        self.S, self.shape, self.dtype = S, (len(S), len(S)), S.dtype
+
+    def gram(self, V: Array) -> Array:
+        return np.asarray(self.S @ V)
+
+    def cross(self) -> Array:
+        return self.S
+
+
+def principal_axes(
+    Y: DataMap,
+    k: int,
+    *,
+    solver: Any = "auto",
+    memory: Any = None,
+    rng: np.random.Generator | None = None,
+) -> Axes:
+    """The top ``k`` eigenpairs of Y'Y, audited."""
+    plan = plan_axes(Y, k, solver, memory)
+    if plan.kind != "products":
+        return _squared(Y, k, plan, rng)
+    pairs = plan.solver(ColumnGram(Y), k, "largest", rng)
+    if _lost(pairs, Y, k) and 24 * min(Y.shape) ** 2 < budget(memory):
+        return _refined(Y, k, plan)
+    if not pairs.certified and solver == "auto":
+        return _squared(Y, k, plan_axes(Y, k, Dense(), memory), rng)
+    return Axes(pairs, plan)
+
+
+def principal_axes_until(
+    Y: DataMap,
+    enough: Enough,
+    *,
+    solver: Any = "auto",
+    memory: Any = None,
+    rng: np.random.Generator | None = None,
+) -> Axes:
+    """As many axes as ``enough(values)`` asks for: it returns how many, or ``None`` for "more".
+
+    The whole spectrum is not needed to know that a share of it is reached: the total is known
+    from the variances, so the number of axes grows until the sum says enough.
+    """
+    most = min(Y.shape)
+    k = most if most <= 600 else min(most, 64)
+    while True:
+        found = principal_axes(Y, k, solver=solver, memory=memory, rng=rng)
+        wanted = enough(found.pairs.values)
+        if wanted is not None or k == most:
+            return found.first(k if wanted is None else wanted)
+        k = min(2 * k, most)
+
+
+def _squared(Y: DataMap, k: int, plan: Plan, rng: np.random.Generator | None) -> Axes:
+    """By Y'Y or YY', whichever is smaller."""
+    n, p = Y.shape
+    if plan.kind == "cross":
+        C = Y.cross()
+        pairs = plan.solver(C, k, "largest", rng)
+        if _lost(pairs, Y, k):
+            return _refined(Y, k, plan)
+        return Axes(_audited(Y, pairs.values, pairs.vectors), plan, _log_det(C))
+    pairs = plan.solver(Y.outer(), k, "largest", rng)
+    if _lost(pairs, Y, k):
+        return _refined(Y, k, plan)
+    V = np.asarray(Y.T @ np.ascontiguousarray(pairs.vectors), np.float64) / np.sqrt(pairs.values)
+    return Axes(_audited(Y, pairs.values, V), plan, -np.inf if n <= p else None)
+
+
+def _log_det(C: Array) -> float | None:
+    """log det of a positive semi-definite matrix, by pivoted Cholesky; not for large ones."""
+    if len(C) > 1000:
+        return None
+    factor, _, rank, _ = scipy.linalg.lapack.dpstrf(C)
+    if rank < len(C):
+        return -np.inf
+    return 2 * float(np.sum(np.log(np.diag(factor))))
+
+
+def _lost(pairs: Eigenpairs, Y: DataMap, k: int) -> bool:
+    """Whether the smallest wanted value is so small that squaring the data spoiled it."""
+    if not hasattr(Y, "read_rows"):  # no data to go back to
+        return False
+    if len(pairs) < k or pairs.values[0] <= 0:
+        return bool(pairs.scale > 0)
+    # float64: s_k / s_1 < 1e-6. Squared float32 is good to about 1e-7, so 3e-3 there.
+    least = 1e-5 if Y.dtype == np.float32 else 1e-12
+    return bool(pairs.values[k - 1] < least * pairs.values[0])
+
+
+def _refined(Y: DataMap, k: int, plan: Plan) -> Axes:
+    """By orthogonal transformations of Y itself, in float64: nothing is squared."""
+    n, p = Y.shape
+    wide = n < p
+    R = np.zeros((0, min(n, p)))
+    for block in _slices(Y, wide):
+        stacked = np.concatenate([R, block])
+        R = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0][: R.shape[1]]
+    _, s, Vt = scipy.linalg.svd(R, full_matrices=False, check_finite=False)
+    nil = rank_tolerance(Y.shape, np.dtype(np.float64)) * s[0]
+    singular = n <= p or s[-1] <= nil
+    log_volume = -np.inf if singular else 2 * float(np.sum(np.log(s)))
+    s, vectors = s[:k], Vt[:k].T
+    if wide:  # R came from Y', so its right vectors are the left vectors U of Y
+        V = _times_T64(Y, vectors)
+        V[:, s > nil] /= s[s > nil]
+        V[:, s <= nil] = 0.0
+        vectors = _completed(V)
+    route = f"{plan.route}; refined by QR of the data, because small values matter"
+    return Axes(_audited(Y, s**2, vectors), replace(plan, route=route), log_volume)
+
+
+def rank_tolerance(shape: tuple[int, int], dtype: np.dtype[Any]) -> float:
+    """Singular values below this share of the largest are rounding."""
+    return float(8 * np.finfo(dtype).eps * np.sqrt(min(shape)))
+
+
+def _slices(Y: Any, wide: bool) -> Any:
+    """Blocks of rows of Y (of Y' if ``wide``), dense, in float64, tall enough for LAPACK."""
+    if not wide:
+        for rows in Y.row_blocks():
+            yield Y.read_rows(rows).astype(np.float64)
+        return
+    n, p = Y.shape
+    step = max(2 * n, 1024)
+    for a in range(0, p, step):
+        pick = np.zeros((p, min(step, p - a)), Y.dtype)
+        pick[np.arange(a, min(a + step, p)), np.arange(pick.shape[1])] = 1
+        yield np.asarray(Y @ pick, np.float64).T
+
+
+def _times_T64(Y: Any, U: Array) -> Array:
+    """Y' U summed in float64 from float64 blocks."""
+    total = np.zeros((Y.shape[1], U.shape[1]))
+    for rows in Y.row_blocks():
+        total += Y.read_rows(rows).astype(np.float64).T @ U[rows]
+    return total
+
+
+def _completed(V: Array) -> Array:
+    """Orthonormal columns spanning V's; zero columns become arbitrary directions orthogonal to all."""
+    zero = ~V.any(axis=0)
+    if zero.any():
+        rng = np.random.default_rng(0)
+        V = V.copy()
+        V[:, zero] = rng.standard_normal((len(V), int(zero.sum())))
+    Q, R = np.linalg.qr(V)
+    return np.asarray(Q * np.where(np.diag(R) < 0, -1.0, 1.0))
+
+
+def _audited(Y: DataMap, values: Array, V: Array) -> Eigenpairs:
+    V = np.asarray(V, dtype=np.float64)
+    tolerance = default_tolerance(np.dtype(Y.dtype))
+    return Eigenpairs.of(ColumnGram(Y), values, V, tolerance=tolerance)

@@ -1,0 +1,107 @@
+"""Solvers: frozen settings that turn a symmetric map into audited eigenpairs.
+
+``Dense`` is LAPACK on the whole matrix; ``BlockKrylov`` needs products only. Both give the same
+answer to their tolerance; ``plan`` chooses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.linalg
+
+from gramian.errors import InputError
+from gramian.maps import Array, LinearMap, to_dense
+from gramian.spectral.krylov import BlockKrylov, default_tolerance
+from gramian.spectral.pairs import Eigenpairs, size_of
+
+LAPACK_LIMIT = 32_000  # SciPy's LAPACK counts in 32 bits: larger matrices crash or answer wrongly
+
+
+class Solver(Protocol):
+    """Anything that finds the best ``k`` pairs of a symmetric map."""
+
+    name: str
+
+    def __call__(
+        self,
+        A: LinearMap,
+        k: int,
+        which: str = "largest",
+        rng: np.random.Generator | None = None,
+        start: Array | None = None,
+    ) -> Eigenpairs: ...
+
+
+@dataclass(frozen=True)
+class Dense:
+    """LAPACK on the stored matrix, in float64: only the wanted pairs, exact to rounding."""
+
+    name = "LAPACK"
+
+    def __call__(
+        self,
+        A: LinearMap,
+        k: int,
+        which: str = "largest",
+        rng: np.random.Generator | None = None,
+        start: Array | None = None,
+    ) -> Eigenpairs:
+        n = A.shape[0]
+        if n > LAPACK_LIMIT:
+            raise InputError(
+                f"a dense eigenproblem of order {n} is beyond LAPACK's 32-bit limit "
+                f"({LAPACK_LIMIT}); use solver='krylov'"
+            )
+        M = np.asarray(to_dense(A), dtype=np.float64)
+        if not np.isfinite(M).all():
+            raise InputError(
+                "the matrix holds NaN or infinity; check the numbers it was built from"
+            )
+        lowest = n - k if which == "largest" else 0
+        values, V = _eigh(M, lowest, lowest + k - 1)
+        return Eigenpairs.of(
+            M,
+            values,
+            V,
+            which=which,
+            tolerance=default_tolerance(np.dtype(A.dtype)),
+            scale=size_of(M),
+        )
+
+
+def _eigh(M: Array, first: int, last: int) -> tuple[Array, Array]:
+    """Pairs first..last by LAPACK; divide and conquer on the whole if the quick way fails."""
+    n = len(M)
+    if last - first + 1 <= n // 2:
+        try:
+            values, V = scipy.linalg.eigh(
+                M, subset_by_index=(first, last), driver="evr", check_finite=False
+            )
+            if len(values) == last - first + 1 and np.isfinite(V).all():
+                return values, V
+        except scipy.linalg.LinAlgError:
+            pass
+    values, V = scipy.linalg.eigh(M, driver="evd", check_finite=False)
+    return values[first : last + 1], V[:, first : last + 1]
+
+
+_named: dict[str, Solver] = {"dense": Dense(), "krylov": BlockKrylov()}
+
+
+def solver_of(solver: Any) -> Solver | None:
+    """The solver a parameter names; ``None`` for "auto", which leaves the choice to the plan."""
+    if isinstance(solver, str):
+        if solver == "auto":
+            return None
+        if solver in _named:
+            return _named[solver]
+    elif callable(solver) and not isinstance(solver, type):
+        return solver  # type: ignore[no-any-return]
+    names = ", ".join(repr(name) for name in ("auto", *_named))
+    raise InputError(
+        f"solver={solver!r} is not known; use one of {names}, or an instance such as "
+        "BlockKrylov(tol=1e-8)"
+    )
