@@ -78,6 +78,18 @@ def test_missing_words(word: str) -> None:
 
 def test_numbers_that_mean_missing_are_compared_by_value() -> None:
     same(read("a,b\n1,-999\n-999.0,4\n", missing=["-999"]), [[1, NAN], [NAN, 4]])
+    content = "a;b\n1;-9,5\n-9,50;4\n"
+    same(read(content, missing=["-9,5"], decimal=","), [[1, NAN], [NAN, 4]])
+
+
+def test_a_declared_infinity_does_not_excuse_an_overflow() -> None:
+    assert "'1e400' overflows" in refusal("a,b\n1,inf\n3,1e400\n", missing=["inf"])
+
+
+def test_missing_words_are_empty_in_text_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid, "BLOCK", 8)
+    table = read("a,b\n1,nan\n2,x\n3,NA\n4,5\n", others="b")
+    assert table.others == {"b": ["", "x", "", "5"]}
 
 
 def test_a_column_of_missing_values_only_is_a_column_of_numbers() -> None:
@@ -217,7 +229,7 @@ def test_numbers_as_names_when_the_caller_says_so() -> None:
 
 
 def test_some_numbers_among_the_names_are_said() -> None:
-    assert "1.5 in it is a number" in read("dose,1.5,x\n1,2,3\n").notes[0]
+    assert "'1.5' in it is a number" in read("dose,1.5,x\n1,2,3\n").notes[0]
 
 
 def test_the_short_first_row_of_a_file_without_header() -> None:
@@ -268,6 +280,11 @@ def test_integers_beyond_2_53_are_said_once() -> None:
 def test_large_numbers_that_are_exact_are_not_warned_about() -> None:
     same(read("a,b\n9007199254740992,1e300\n36028797018963968,-1.5e200\n"),
          [[2**53, 1e300], [2**55, -1.5e200]])  # fmt: skip
+
+
+def test_integers_of_very_many_digits() -> None:
+    same(read("a,b\n" + "0" * 5000 + "9007199254740992,1\n"), [[2**53, 1]])
+    assert "overflows" in refusal("a,b\n" + "9" * 5000 + ",1\n")
 
 
 def test_header_only_and_empty_files() -> None:

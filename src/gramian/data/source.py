@@ -158,8 +158,7 @@ def opened(path: Any, max_bytes: int | None = None) -> Iterator[Source]:
         else:
             place = _expanded(path)
             name = os.fsdecode(os.fspath(path))
-            name = name if name.isprintable() else repr(name)
-            raw = stack.enter_context(_open(place, name))
+            raw = stack.enter_context(_open(place, _printable(name)))
         if isinstance(raw, io.TextIOBase):
             # A text file object has decoded already: take the bytes below, or encode again.
             raw = getattr(raw, "buffer", None) or io.BytesIO(raw.read().encode())
@@ -167,7 +166,11 @@ def opened(path: Any, max_bytes: int | None = None) -> Iterator[Source]:
             spool = tempfile.SpooledTemporaryFile(max_size=SPOOL_IN_MEMORY)  # noqa: SIM115
             raw = _spooled(name, raw, stack.enter_context(spool), limit)
             place = None
-        yield Source(name, place, raw, limit)
+        yield Source(_printable(name), place, raw, limit)
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else repr(name)
 
 
 def _expanded(path: Any) -> str:

@@ -39,23 +39,27 @@ class Dialect:
     missing: tuple[str, ...]
 
     def numbers(self, cells: pl.Series) -> pl.Series:
-        """Each cell as a float64; null where it is none, NaN where it says so."""
+        """Each cell as a float64; null where it is none, NaN where it is declared missing."""
+        import polars as pl
+
+        numbers = self._parsed(cells)
+        # Codes such as -999 are numbers to the parser: compare by value, so that -999.0 is one too.
+        codes = self._parsed(pl.Series(self.missing)).drop_nulls().drop_nans()
+        finite = codes.filter(codes.is_finite())
+        if len(finite):
+            numbers = numbers.set(numbers.is_in(finite.to_list()), float("nan"))
+        if len(codes) > len(finite):  # not by value: 1e400 must not pass as a declared "inf"
+            numbers = numbers.set(cells.is_in(list(self.missing)), float("nan"))
+        return numbers
+
+    def _parsed(self, cells: pl.Series) -> pl.Series:
         import polars as pl
 
         if self.decimal == ",":
             # A point would be read as a decimal sign after all, or mean thousands: neither.
-            swapped = cells.str.replace_all(".", "x", literal=True)
-            numbers = swapped.str.replace_all(",", ".", literal=True)
-        else:
-            numbers = cells
-        numbers = numbers.cast(pl.Float64, strict=False)
-        # Codes such as -999 are numbers to the parser: compare by value, so that -999.0 is one too.
-        codes = [float(word) for word in self.missing if is_number(word)]
-        if codes:
-            numbers = numbers.set(numbers.is_in(codes), float("nan"))
-        if any("inf" in word.lower() for word in self.missing):
-            numbers = numbers.set(cells.is_in(list(self.missing)), float("nan"))
-        return numbers
+            cells = cells.str.replace_all(".", "x", literal=True)
+            cells = cells.str.replace_all(",", ".", literal=True)
+        return cells.cast(pl.Float64, strict=False)
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ class Part:
     grid: Grid
     cells: pl.Series
     values: np.ndarray  # (rows, width), NaN where there is no number
-    empty: np.ndarray | None  # (rows, width), where a cell is missing; None if none can be
     wrong: np.ndarray | None  # (rows, width), where a cell is neither number nor missing
+    missing: tuple[str, ...]
 
     @classmethod
     def of(cls, grid: Grid, width: int, dialect: Dialect) -> Part:
@@ -74,11 +78,11 @@ class Part:
         cells = grid.cells()
         numbers = dialect.numbers(cells)
         values = numbers.to_numpy().reshape(-1, width)
-        if not numbers.null_count():
-            return cls(grid, cells, values, None, None)
-        empty = cells.is_in(list(dialect.missing)).to_numpy().reshape(-1, width)
-        wrong = numbers.is_null().to_numpy().reshape(-1, width) & ~empty
-        return cls(grid, cells, values, empty, wrong if wrong.any() else None)
+        wrong = None
+        if numbers.null_count():
+            found = numbers.is_null() & ~cells.is_in(list(dialect.missing))
+            wrong = found.to_numpy().reshape(-1, width) if found.any() else None
+        return cls(grid, cells, values, wrong, dialect.missing)
 
     def cell(self, names: Sequence[str], row: int, column: int) -> Cell:
         """One cell with its place in the file."""
@@ -90,10 +94,7 @@ class Part:
         """A column as text, missing values empty."""
         width = self.values.shape[1]
         found = self.cells.gather_every(width, column).to_list()
-        if self.empty is not None:
-            for row in np.flatnonzero(self.empty[:, column]):
-                found[row] = ""
-        return found
+        return ["" if word in self.missing else word for word in found]
 
 
 class Survey:
@@ -148,9 +149,14 @@ class Survey:
         whole = cells.str.contains(r"^[+-]?[0-9]+$").to_numpy()
         for row, cell in zip(rows[whole].tolist(), cells.filter(whole).to_list(), strict=True):
             value = part.values[row, column]
-            if np.isfinite(value) and int(cell) != int(value):
+            digits = cell.lstrip("+-").lstrip("0")  # as many as a float64 has, if it is finite
+            if np.isfinite(value) and int(digits) != abs(int(value)):
                 self.first_rounded[column] = part.cell(self.names, row, column)
                 return
+
+    def is_suspicious(self) -> bool:
+        """Whether any cell so far may have to be refused."""
+        return bool(self.first_wrong or self.first_infinite)
 
     def is_text(self) -> np.ndarray:
         """Which columns hold text rather than numbers with mistakes among them."""

@@ -123,17 +123,18 @@ class Reading:
         others = [word for word in first if word not in self.dialect.missing]
         if self.header or not named:
             return
+        numbers_shown = listing(map(shown, named), 3)
         # A frame without column names, written with its index: ",0,1,2" is a header.
         counted = first == ["", *map(str, range(len(first) - 1))]
         if len(named) == len(others) and not counted:
             raise InputError(
-                f"{self.source.name}: line 1 holds numbers ({listing(named, 3)}), not names; if "
+                f"{self.source.name}: line 1 holds numbers ({numbers_shown}), not names; if "
                 "the file has no header, say so (header=False, --no-header on the command line), "
                 "or say header=True if these are names"
             )
         if not counted:
             self.notes.append(
-                f"line 1 is taken as the header although {listing(named, 3)} in it "
+                f"line 1 is taken as the header although {numbers_shown} in it "
                 f"{'are numbers' if len(named) > 1 else 'is a number'}"
             )
 
@@ -170,7 +171,7 @@ class Reading:
         once: dict[str, str] = {}  # equal words are kept once
         for part in self.parts():
             held.survey.add(part)
-            if self.text == "refuse":
+            if self.text == "refuse" and held.survey.is_suspicious():
                 self._refuse(held.survey)
             if not held.numbers:
                 guess = held.survey.is_text() if as_text is None else as_text

@@ -71,6 +71,12 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             **self._shown(),
         )
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.sparse = self.reads == "rows"
+        return tags
+
     def _fit(self, opened: Opened) -> None:
         raise TypeError(f"{type(self).__name__} does not say how it fits")
 
@@ -118,9 +124,9 @@ def weights_of(sample_weight: Any, n: int) -> Array:
     """One finite weight of at least 0 for each of ``n`` rows; ones if none are given."""
     if sample_weight is None:
         return np.ones(n)
-    if np.ndim(sample_weight) == 0:
-        sample_weight = np.full(n, sample_weight)
     weights = np.asarray(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n, weights)
     if weights.shape != (n,) or weights.dtype.kind not in "fiub":
         raise InputError(
             f"sample_weight must be {n} numbers, one a row; got shape {weights.shape}, "
@@ -132,6 +138,11 @@ def weights_of(sample_weight: Any, n: int) -> Array:
         raise InputError(
             f"sample_weight holds {weights[bad[0]]:g} at position {bad[0]}; "
             "weights are finite and at least 0"
+        )
+    if np.count_nonzero(weights) < 2:
+        raise InputError(
+            f"sample_weight is zero but for {np.count_nonzero(weights)} rows; "
+            "at least 2 observations need a weight above zero"
         )
     return weights
 

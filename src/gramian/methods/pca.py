@@ -124,20 +124,19 @@ class PCA(LinearEmbedder):
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def _fit(self, opened: Opened, weights: Array) -> None:
-        rows, n = opened.rows, int(np.count_nonzero(weights))
-        if n < 2:
-            raise InputError(f"at least 2 observations with a weight above 0 are needed, got {n}")
+        rows = opened.rows
         moments = rows.moments(weights)
         self._divisor = self._checked_divisor(moments.weight)
         deviations = np.sqrt(moments.variance * (moments.weight / self._divisor))
         units = self._checked_units(deviations, opened.columns)
         self.mean_, self._mean_rest = moments.high / moments.unit, moments.low / moments.unit
         self.scale_ = None if self.scale is None else units / moments.unit
-        self.n_samples_ = n
+        self.n_samples_ = rows.shape[0]
         factor, roots = moments.unit / units, np.sqrt(weights)
         Y = rows.then(Centering.of(self.mean_, self._mean_rest, factor, roots, rows.dtype))  # 1
         total = float(np.sum(moments.variance / units**2)) * moments.weight
-        axes = self._axes(Y, min(n - 1, Y.shape[1]), total, moments.weight)  # 2
+        most = min(max(self.n_samples_, int(moments.weight)) - 1, Y.shape[1])
+        axes = self._axes(Y, most, total, moments.weight)  # 2
         back = moments.unit if self.scale is None else 1.0
         self._keep(axes, total, back, deviations / moments.unit, rows.dtype)  # 3
 
@@ -147,7 +146,7 @@ class PCA(LinearEmbedder):
         how = {"solver": self.solver, "memory": self.memory, "rng": generator(self.random_state)}
         if isinstance(k, float):
             share = k
-            found = principal_axes_until(Y, lambda l: share_reached(l, total, share), **how)
+            found = principal_axes_until(Y, lambda v: share_reached(v, total, share), **how)
             return found.first(min(len(found.pairs), most))
         if isinstance(k, str):
             if weight is None or Y.shape[0] < Y.shape[1]:

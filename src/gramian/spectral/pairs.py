@@ -48,9 +48,7 @@ class Eigenpairs:
         image: Array | None = None,
     ) -> Eigenpairs:
         """Sort, fix signs, and audit ``vectors`` against ``A`` (``image`` is A @ vectors if known)."""
-        order = np.argsort(values, kind="stable")
-        if which == "largest":
-            order = order[::-1]
+        order = np.argsort(-values if which == "largest" else values, kind="stable")
         values = np.asarray(values, dtype=np.float64)[order]
         V = vectors[:, order]
         AV = (A @ np.ascontiguousarray(V)) if image is None else image[:, order]

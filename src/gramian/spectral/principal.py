@@ -79,7 +79,12 @@ def principal_axes(
     memory: Any = None,
     rng: np.random.Generator | None = None,
 ) -> Axes:
-    """The top ``k`` eigenpairs of Y'Y, audited."""
+    """The top ``k`` eigenpairs of Y'Y, audited; beyond min(n, p) they are 0, in any direction."""
+    reach = min(Y.shape)
+    if k > reach:
+        found = principal_axes(Y, reach, solver=solver, memory=memory, rng=rng)
+        values = np.pad(found.pairs.values, (0, k - reach))
+        return replace(found, pairs=_audited(Y, values, completed(found.pairs.vectors, k)))
     plan = plan_axes(Y, k, solver, memory)
     if plan.kind != "products":
         return _squared(Y, k, plan, rng)
@@ -163,12 +168,11 @@ def _refined(Y: DataMap, k: int, plan: Plan) -> Axes:
     nil = rank_tolerance(Y.shape, np.dtype(np.float64)) * s[0]
     singular = n <= p or s[-1] <= nil
     log_volume = -np.inf if singular else 2 * float(np.sum(np.log(s)))
-    s, vectors = s[:k], Vt[:k].T
+    s = np.where(s > nil, s, 0.0)[:k]
+    vectors = Vt[: np.count_nonzero(s)].T
     if wide:  # R came from Y', so its right vectors are the left vectors U of Y
-        V = _times_T64(Y, vectors)
-        V[:, s > nil] /= s[s > nil]
-        V[:, s <= nil] = 0.0
-        vectors = _completed(V)
+        vectors = np.linalg.qr(_times_T64(Y, vectors) / s[: vectors.shape[1]])[0]
+    vectors = completed(vectors, k)
     route = f"{plan.route}; refined by QR of the data, because small values matter"
     return Axes(_audited(Y, s**2, vectors), replace(plan, route=route), log_volume)
 
@@ -200,15 +204,24 @@ def _times_T64(Y: Any, U: Array) -> Array:
     return total
 
 
-def _completed(V: Array) -> Array:
-    """Orthonormal columns spanning V's; zero columns become arbitrary directions orthogonal to all."""
-    zero = ~V.any(axis=0)
-    if zero.any():
-        rng = np.random.default_rng(0)
-        V = V.copy()
-        V[:, zero] = rng.standard_normal((len(V), int(zero.sum())))
-    Q, R = np.linalg.qr(V)
-    return np.asarray(Q * np.where(np.diag(R) < 0, -1.0, 1.0))
+def completed(V: Array, k: int) -> Array:
+    """V's orthonormal columns, made up to ``k`` in a way that depends on their span alone.
+
+    Directions that carry no variance are arbitrary; choosing the coordinate axis farthest from the
+    span, again and again (the first of equals), makes them the same on every machine.
+    """
+    p, r = V.shape
+    Q = np.zeros((p, k), order="F")
+    Q[:, :r] = V
+    left = 1.0 - np.einsum("ij,ij->i", V, V)
+    for t in range(r, k):
+        j = int(np.argmax(left >= (1 - 1e-6) * left.max()))
+        q = -Q[:, :t] @ Q[j, :t]
+        q[j] += 1.0
+        q -= Q[:, :t] @ (Q[:, :t].T @ q)
+        Q[:, t] = q / np.linalg.norm(q)
+        left -= Q[:, t] ** 2
+    return Q
 
 
 def _audited(Y: DataMap, values: Array, V: Array) -> Eigenpairs:
