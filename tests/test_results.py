@@ -151,6 +151,12 @@ def test_as_embedding():
         def to_embedding(self):
             return e
 
+    class Forgetful:
+        def to_embedding(self, X, *, labels=None):
+            return e
+
+    with pytest.raises(GramianError, match=r"pass model.to_embedding\(X\)"):
+        as_embedding(Forgetful())
     assert as_embedding(e) is e
     assert as_embedding(Fitted()) is e
     with pytest.raises(GramianError, match="got int"):

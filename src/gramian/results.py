@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -327,7 +328,7 @@ class Embedding:
 
 
 def as_embedding(result: Any) -> Embedding:
-    """The embedding itself, or that of a fitted method.
+    """The embedding itself, or that of a fitted method that still holds it.
 
     Parameters
     ----------
@@ -343,6 +344,11 @@ def as_embedding(result: Any) -> Embedding:
     if to_embedding is None:
         raise GramianError(
             f"expected an Embedding or a fitted gramian method, got {type(result).__name__}"
+        )
+    if any(p.default is p.empty for p in signature(to_embedding).parameters.values()):
+        raise GramianError(
+            f"{type(result).__name__} does not keep the coordinates of its data; "
+            "pass model.to_embedding(X) instead of the model"
         )
     embedding: Embedding = to_embedding()
     return embedding

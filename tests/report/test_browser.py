@@ -85,6 +85,7 @@ def chart(page, expression):
 
 
 def hover_nearest_to_middle(page, selector):
+    page.locator("#map-chart").scroll_into_view_if_needed()
     box = page.locator("#map-chart").bounding_box()
     for dx in range(0, 200, 3):
         page.mouse.move(box["x"] + box["width"] / 2 + dx, box["y"] + box["height"] / 2 + dx / 3)
@@ -159,8 +160,9 @@ def test_tables_sort(opened):
         assert first.text_content() == "PC4"
         button.click()
         assert first.text_content() == "PC1"
-        heading = page.locator("#scree th", has=button)
+        heading = page.locator("#scree th[aria-sort]")
         assert heading.get_attribute("aria-sort") == "descending"
+        assert heading.text_content() == "eigenvalue"
 
 
 @pytest.mark.parametrize("n", [150, 12_000])
@@ -234,7 +236,7 @@ def test_without_script_the_map_is_still_there(browser, tmp_path):
 
 
 def test_hostile_names_do_nothing(opened):
-    """Every payload at once as row name, variable, group, column, file name; most as title too."""
+    """Every payload at once as row name, variable, group, column; the worst ones as title too."""
     rng = np.random.default_rng(0)
     names = [payload[:200] for payload in PAYLOADS]
     n = len(names)
@@ -254,7 +256,7 @@ def test_hostile_names_do_nothing(opened):
         parameters=dict.fromkeys(names, "<img src=x onerror=pwned()>"),
     )
     e = replace(e, axis_names=tuple(names[:4]))
-    for start in range(0, n, 8):
+    for start in (0, 8, 32):
         title = "".join(name[:24] for name in names[start : start + 8])
         with opened(e, title=title) as page:
             assert page.title() == " ".join(visible(title, 200).split())
@@ -272,29 +274,34 @@ def test_hostile_names_do_nothing(opened):
             assert "<script>pwned()</script>" in marked
             assert page.locator("#map-chart a").count() == 0
             hover_nearest_to_middle(page, "#map-chart .hovertext")
-            for heading in page.locator("#variables th button").all()[:3]:
+            for heading in page.locator("#variables th button:visible").all()[:3]:
                 heading.click()
 
 
-def test_injected_markup_could_not_run_either(opened):
-    """The policy behind the escaping: even markup that got into the page would be dead."""
-    with opened(iris()) as page:
-        blocked = page.evaluate(
-            """async () => {
-                const reports = [];
-                addEventListener("securitypolicyviolation", (e) => reports.push(e.effectiveDirective));
-                document.body.insertAdjacentHTML("beforeend", "<img src=x: onerror='window.pwned=1'>");
-                document.body.insertAdjacentHTML("beforeend", "<img src=https://evil.example/p.png>");
-                const script = document.createElement("script");
-                script.textContent = "window.pwned = 1";
-                document.body.append(script);
-                try { new Function("window.pwned = 1")(); } catch {}
-                try { await fetch("https://evil.example"); } catch {}
-                await new Promise((done) => setTimeout(done, 300));
-                return [window.pwned ?? 0, [...new Set(reports)].sort()];
-            }"""
-        )
-        page.evaluate("void 0")
-        assert blocked[0] == 0
-        assert {"img-src", "connect-src"} <= set(blocked[1])
-        assert any(directive.startswith("script-src") for directive in blocked[1])
+ATTACK = """async () => {
+    const reports = [];
+    addEventListener("securitypolicyviolation", (event) => reports.push(event.effectiveDirective));
+    const add = (html) => document.body.insertAdjacentHTML("beforeend", html);
+    add("<img src='https://evil.example/p.png' onerror='window.pwned = 1'>");
+    add("<button onclick='window.pwned = 1' id=trap>x</button>");
+    document.getElementById("trap").click();
+    const script = document.createElement("script");
+    script.textContent = "window.pwned = 1";
+    document.body.append(script);
+    try { await fetch("https://evil.example"); } catch {}
+    await new Promise((done) => setTimeout(done, 300));
+    return [window.pwned ?? 0, reports];
+}"""
+
+
+def test_markup_that_got_in_could_not_run_either(browser, tmp_path):
+    """The policy behind the escaping."""
+    write_report(iris(), tmp_path / "r.html")
+    view = browser.new_context()
+    page = view.new_page()
+    page.goto((tmp_path / "r.html").as_uri())
+    page.wait_for_selector("html[data-drawn]")
+    pwned, reports = page.evaluate(ATTACK)
+    view.close()
+    assert pwned == 0
+    assert {"img-src", "connect-src", "script-src-attr", "script-src-elem"} <= set(reports)

@@ -65,8 +65,13 @@ def _run(arguments: list[str]) -> int:
     from gramian.cli.commands import app
     from gramian.errors import GramianError
 
+    if "_GRAMIAN_COMPLETE" in os.environ:  # the shell asks what could come next
+        app(prog_name="gramian")
+    command = typer.main.get_command(app)
     try:
-        code = app(args=arguments, prog_name="gramian", standalone_mode=False)
+        # Not app(...): that would swallow Ctrl-C and closed pipes before they reach us.
+        with command.make_context("gramian", list(arguments)) as context:
+            code = command.invoke(context)
         return code if isinstance(code, int) else DONE
     except (BrokenPipeError, KeyboardInterrupt):
         raise

@@ -121,7 +121,7 @@ def _pca(components: str, *, standardize: bool, memory: str | None, seed: int | 
     wanted = _components(components)
 
     def estimator(shape: tuple[int, int]) -> Any:
-        from gramian import PCA
+        from gramian.methods.pca import PCA
 
         most = min(shape[0] - 1, shape[1])
         return PCA(

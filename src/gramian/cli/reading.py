@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from gramian.errors import GramianError
-from gramian.show.text import visible
+from gramian.show.text import count, visible
 
 __all__ = ["Data", "Reading"]
 
@@ -25,6 +26,23 @@ class Data:
     labels: tuple[str, ...] | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def where_missing(self) -> str | None:
+        """One sentence on the missing values of a table, if it has any."""
+        if self.variables is None:
+            return None
+        import numpy as np
+
+        cells = np.argwhere(np.isnan(self.X))
+        if not len(cells):
+            return None
+        row, column = cells[0]
+        name = f" ({visible(self.labels[row])})" if self.labels is not None else ""
+        return (
+            f"{count(len(cells), 'value')} missing, the first in column "
+            f"{visible(self.variables[column])!r}, row {row + 1}{name}; fill them in, remove those "
+            "rows, or leave columns out with --drop"
+        )
 
 
 @dataclass(frozen=True)
@@ -92,10 +110,14 @@ class Reading:
 
     def _values(self, texts: list[str]) -> list[Any]:
         """A column as numbers if every present cell is one (a numeric color column), else text."""
-        try:
-            return [float(text.replace(self.decimal, ".")) if text else None for text in texts]
-        except ValueError:
-            return list(texts)
+        if any(re.match(r"[+-]?0\d", text) for text in texts):
+            return list(texts)  # 007 is a name
+        for kind in (int, float):
+            try:
+                return [kind(text.replace(self.decimal, ".")) if text else None for text in texts]
+            except ValueError:
+                continue
+        return list(texts)
 
 
 def _names(listed: str | None) -> tuple[str, ...] | None:

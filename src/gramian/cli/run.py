@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gramian.cli.messages import Messages
 from gramian.cli.outputs import Outputs
 from gramian.cli.reading import Data, Reading
-from gramian.errors import GramianError
+from gramian.errors import GramianError, InputError
 
 if TYPE_CHECKING:
     from gramian.results import Embedding
@@ -72,8 +72,13 @@ def run(
 
 
 def _fit(model: Any, data: Data) -> Embedding:
-    model.fit_transform(data.X)
-    embedding: Embedding = model.to_embedding(labels=data.labels, columns=data.columns)
+    try:
+        model.fit(data.X)
+    except InputError as error:
+        # The method knows numbers of rows and columns; here they have names.
+        missing = data.where_missing()
+        raise error if missing is None else InputError(missing) from error
+    embedding: Embedding = model.to_embedding(data.X, labels=data.labels, columns=data.columns)
     return embedding if data.variables is None else replace(embedding, variables=data.variables)
 
 

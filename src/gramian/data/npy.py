@@ -46,9 +46,13 @@ class NpyRows(RowBlocked):
     def _visit(self) -> Iterator[None]:
         """One pass: the file must be the same before and after."""
         self.passes += 1
-        with _opened(self.path) as self._file:
+        with _opened(self.path) as file:
             self._check()
-            yield
+            self._file = file
+            try:
+                yield
+            finally:
+                self._file = -1
             self._check()
 
     def _lead(self, start: int, stop: int) -> Array:
@@ -64,17 +68,17 @@ class NpyRows(RowBlocked):
 
     def _read(self, first: int, count: int) -> Array:
         if self._file < 0:  # outside a pass: a single look
-            with _opened(self.path) as self._file:
-                try:
-                    return self._read(first, count)
-                finally:
-                    self._file = -1
+            with _opened(self.path) as file:
+                return self._read_from(file, first, count)
+        return self._read_from(self._file, first, count)
+
+    def _read_from(self, file: int, first: int, count: int) -> Array:
         items = np.empty(count, self.stored)
-        view = memoryview(items).cast("B") if count else memoryview(b"")
+        view = memoryview(items.view(np.uint8))
         at = self.offset + first * self.stored.itemsize
         done = 0
         while done < len(view):
-            got = os.preadv(self._file, [view[done : done + 2**30]], at + done)
+            got = os.preadv(file, [view[done : done + 2**30]], at + done)
             if got == 0:
                 raise InputError(f"{self.path} became shorter while it was read; run again")
             done += got

@@ -132,7 +132,11 @@ def _color(
 
 def _scatter(ax: Axes, points: Array, name: str, column: Groups | Numbers | None) -> None:
     size = 30.0 if len(points) <= 500 else 12.0 if len(points) <= 5000 else 4.0
-    style = {"s": size, "alpha": 0.85, "linewidths": 0.4 if len(points) <= 500 else 0.0}
+    style: dict[str, Any] = {
+        "s": size,
+        "alpha": 0.85,
+        "linewidths": 0.4 if len(points) <= 500 else 0.0,
+    }
     if column is None:
         ax.scatter(*points.T, color=BLUE, edgecolors="white", **style)
         return
@@ -162,11 +166,12 @@ def _scatter(ax: Axes, points: Array, name: str, column: Groups | Numbers | None
 
 
 def _scatter_numbers(
-    ax: Axes, points: Array, name: str, column: Numbers, style: dict[str, float]
+    ax: Axes, points: Array, name: str, column: Numbers, style: dict[str, Any]
 ) -> None:
     present = np.isfinite(column.values)
     if not present.all():
         ax.scatter(*points[~present].T, color=GRAY, marker="x", label="missing", **style)
-    drawn = ax.scatter(*points[present].T, c=column.values[present], cmap=SCALE, **style)
+    x, y = points[present].T
+    drawn = ax.scatter(x, y, c=column.values[present], cmap=SCALE, **style)
     bar = ax.figure.colorbar(drawn, ax=ax, label=plain(name, 30), shrink=0.8)
     bar.outline.set_visible(False)

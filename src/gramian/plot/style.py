@@ -101,10 +101,10 @@ def place_texts(
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground="white", alpha=0.85)]
-    figure = ax.figure
-    figure.draw_without_rendering()  # settles the layout, so that sizes in pixels are true
-    renderer = figure.canvas.get_renderer()
-    frame = ax.get_window_extent(renderer)
+    figure: Any = ax.figure
+    # Settles the layout, so that sizes in pixels are true; a subfigure asks the whole one.
+    getattr(figure, "figure", figure).draw_without_rendering()
+    frame = ax.get_window_extent()
     # The points themselves are taken: a name must not cover another point.
     taken: list[tuple[float, ...]] = [
         (x - 2, y - 2, x + 2, y + 2) for x, y in ax.transData.transform(points)
@@ -124,7 +124,7 @@ def place_texts(
         for dx, dy, ha, va in _places(point, away_from):
             note.set(ha=ha, va=va)
             note.xyann = (dx, dy)
-            box = note.get_window_extent(renderer)
+            box = note.get_window_extent()
             corners = (box.x0, box.y0, box.x1, box.y1)
             inside = (
                 box.x0 >= frame.x0

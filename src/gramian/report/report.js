@@ -74,7 +74,7 @@
   function look() {
     const style = getComputedStyle(document.documentElement);
     const color = (name) => style.getPropertyValue(`--${name}`).trim();
-    if (printing) return { ink: "#000", soft: "#404a54", grid: "#dde2e7", line: "#b5bec7", paper: "#fff" };
+    if (printing) return { ink: "#000", soft: "#404a54", grid: "#dde2e7", line: "#b5bec7", paper: "#ffffff" };
     return Object.fromEntries(
       ["ink", "soft", "grid", "line", "paper"].map((name) => [name, color(name)]),
     );
@@ -623,7 +623,7 @@
     return Plotly.react("circle-chart", [tips], figure, CONFIG);
   }
 
-  // Names at the arrow tips, inside the frame; on each side they are pushed apart until none
+  // Names at the arrow tips, inside the frame; in each quarter they are pushed outward until none
   // covers another.
   function names(arrows) {
     const { ink, paper } = look();
@@ -632,16 +632,16 @@
     const unit = Math.max(150, pixels) / (2 * EDGE);
     const gap = 18 / unit;
     const placed = [];
-    for (const sign of [-1, 1]) {
-      const here = arrows.filter((p) => (p.x < 0 ? -1 : 1) === sign).sort((p, q) => p.y - q.y);
-      let floor = -Infinity;
-      const heights = here.map((p) => {
-        floor = Math.max(p.y + (p.y < 0 ? -0.07 : 0.07), floor + gap);
-        return floor;
-      });
-      const overflow = Math.max(0, floor - EDGE + gap / 2);
-      here.forEach((p, i) => placed.push({ ...p, sign, height: heights[i] - overflow }));
-    }
+    for (const sign of [-1, 1])
+      for (const half of [-1, 1]) {
+        const here = arrows
+          .filter((p) => (p.x < 0 ? -1 : 1) === sign && (p.y < 0 ? -1 : 1) === half)
+          .sort((p, q) => Math.abs(p.y) - Math.abs(q.y));
+        let level = -Infinity;
+        const heights = here.map((p) => (level = Math.max(Math.abs(p.y) + 0.08, level + gap)));
+        const overflow = Math.max(0, level - EDGE + gap / 2);
+        here.forEach((p, i) => placed.push({ ...p, sign, height: half * (heights[i] - overflow) }));
+      }
     return placed.map((p) => {
       const text = plain(p.name).length > 20 ? forPlotly(`${plain(p.name).slice(0, 19)}…`) : p.name;
       const room = EDGE - (7.2 * plain(text).length) / unit;
@@ -653,9 +653,8 @@
         xanchor: p.sign < 0 ? "right" : "left",
         yanchor: "middle",
         font: { color: ink, size: 13 },
-        bgcolor: paper,
+        bgcolor: `${paper}80`, // half transparent: an arrow below stays visible
         borderpad: 0,
-        opacity: 0.9,
       };
     });
   }

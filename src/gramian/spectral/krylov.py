@@ -61,36 +61,52 @@ class BlockKrylov:
         rng: np.random.Generator | None = None,
         start: Array | None = None,
     ) -> Eigenpairs:
-        n = A.shape[0]
         rng = np.random.default_rng(0) if rng is None else rng
         dtype = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
         tol = default_tolerance(dtype) if self.tol is None else self.tol
-        sign = 1.0 if which == "largest" else -1.0
+        budget = self.max_products
+        while True:
+            space = self._explore(A, k, which, tol, rng, start, dtype, budget)
+            pairs = self._audited(A, space.best(k), which, tol, space)
+            budget -= space.products
+            if pairs.certified or budget <= 0 or len(pairs.vectors) == space.size:
+                return pairs
+            start = pairs.vectors  # rounding crept in: once more from what we have
+
+    def _explore(
+        self,
+        A: LinearMap,
+        k: int,
+        which: str,
+        tol: float,
+        rng: np.random.Generator,
+        start: Array | None,
+        dtype: np.dtype[np.float32] | np.dtype[np.float64],
+        budget: int,
+    ) -> _Space:
+        """Steps 1 to 4: a space that holds the wanted pairs, by its own estimate."""
+        n = A.shape[0]
         b = min(self.block or self.natural_block(A), n)
-        room = min(n, self.basis or max(2 * k + 4 * b, 20 * b), n)
-        room = max(room, min(n, k + 3 * b))
-        space = _Space(A, sign, room, dtype, rng)
+        room = min(n, max(self.basis or max(2 * k + 4 * b, 20 * b), k + 3 * b))
+        space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
         space.begin(b, start)
         while True:
             space.grow()
             full = space.size + space.next.shape[1] > room or space.size == n
-            if not full and (space.size < k or not space.worth_a_look(k)):
+            if not full and (space.size < k or not space.worth_a_look()):
                 continue
             values, S, residuals = space.ritz()
+            if space.size == n or space.products >= budget:
+                return space
             done = space.size >= k and _settled(values[:k], residuals[:k], tol, space.norm, dtype)
-            done = done and (space.size == n or space.explored())
-            if done and (space.size == n or not space.may_hide(values[:k], tol)):
-                break
-            if space.size == n or space.products >= self.max_products:
-                break
-            if done:
-                space.invite(b)
-                space.search_longer()
-                full = space.size + space.next.shape[1] > room
-            if full:
-                space.restart(values, S, keep=min(k + (room - k) // 3, room - space.next.shape[1]))
-        values, S, _ = space.ritz()
-        return self._audited(A, space.rotated(S[:, : min(k, space.size)]), which, tol, space.norm)
+            if done and space.explored():
+                if not space.may_hide(values[:k], tol):
+                    return space
+                space.restart(values, S, keep=k)
+                space.search_elsewhere(b)
+            elif full:
+                keep = min(k + (room - k) // 3, room - space.next.shape[1])
+                space.restart(values, S, keep)
 
     @staticmethod
     def natural_block(A: LinearMap) -> int:
@@ -98,14 +114,22 @@ class BlockKrylov:
         return 4 if hasattr(A, "nnz") else 64 // (4 if A.dtype == np.float32 else 8)
 
     @staticmethod
-    def _audited(A: LinearMap, V: Array, which: str, tol: float, norm: float) -> Eigenpairs:
+    def _audited(A: LinearMap, V: Array, which: str, tol: float, space: _Space) -> Eigenpairs:
         """A last Rayleigh-Ritz on fresh products: values to second order, residuals measured."""
         V = np.ascontiguousarray(np.linalg.qr(V)[0])
-        AV = A @ V
-        H = V.astype(np.float64).T @ AV.astype(np.float64)
+        AV = np.asarray(A @ V)
+        H = V.astype(np.float64).T @ (AV.astype(np.float64) * space.unit)
         values, S = np.linalg.eigh((H + H.T) / 2)
         S = S.astype(V.dtype)
-        return Eigenpairs.of(A, values, V @ S, which=which, tolerance=tol, scale=norm, image=AV @ S)
+        return Eigenpairs.of(
+            A,
+            values / space.unit,
+            V @ S,
+            which=which,
+            tolerance=tol,
+            scale=space.norm / space.unit,
+            image=AV @ S,
+        )
 
 
 class _Space:
@@ -130,6 +154,7 @@ class _Space:
         self.entered = 0  # products made when the last random block joined
         self.patience = 0  # products a random block must be followed for
         self.looks = 0
+        self.unit = 0.0  # power of two that brings A near 1, known after the first product
         self.next: Array
         self.coupling: Array  # R in  A Q = Q H + next R e_last'
 
@@ -176,7 +201,7 @@ class _Space:
         basis, R, pivots = scipy.linalg.qr(X, mode="economic", pivoting=True, check_finite=False)
         coupling = np.empty_like(R)
         coupling[:, pivots] = R
-        noise = 10 * np.finfo(self.dtype).eps * max(self.norm, np.finfo(self.dtype).tiny)
+        noise = 10 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
         live = int(np.sum(np.abs(np.diag(R)) > noise * np.sqrt(n)))
         live = min(live, most)
         self.next = basis[:, :live]
@@ -188,18 +213,18 @@ class _Space:
             self.next = self._clean(self.next)
         self.next = np.ascontiguousarray(self.next)
 
-    def invite(self, b: int) -> None:
-        """Let random vectors, orthogonal to Q, join the next block."""
-        b = min(b, self.Q.shape[0] - self.size - self.next.shape[1])
-        block = np.concatenate([self.next, self._random(b)], axis=1)
-        self.next = np.ascontiguousarray(self._clean(block))
-        self.coupling = np.concatenate([self.coupling, np.zeros((b, self.last))])
-        self.random_columns += b
-
-    def search_longer(self) -> None:
-        """Follow the vectors just invited for as long as those before them needed."""
+    def search_elsewhere(self, b: int) -> None:
+        """Go on from random vectors, for as long as it took to get here."""
         self.patience = max(self.patience, self.products - self.entered)
         self.entered = self.products
+        self.invite(b)
+
+    def invite(self, b: int) -> None:
+        """Let the next block be random, orthogonal to Q."""
+        b = min(b, self.Q.shape[0] - self.size)
+        self.next = np.ascontiguousarray(self._clean(self._random(b)))
+        self.coupling = np.zeros((b, self.last))
+        self.random_columns += b
 
     def ritz(self) -> tuple[Array, Array, Array]:
         """Step 3: values (best first), coefficients, residual norms."""
@@ -217,10 +242,15 @@ class _Space:
         np.fill_diagonal(self.H[:keep, :keep], values[:keep])
         self.size = keep
 
+    def best(self, k: int) -> Array:
+        """The best ``k`` Ritz vectors."""
+        return self.rotated(self.ritz()[1][:, : min(k, self.size)])
+
     def rotated(self, S: Array) -> Array:
+        """Q S."""
         return np.asarray(self.Q[:, : self.size] @ S.astype(self.dtype))
 
-    def worth_a_look(self, k: int) -> bool:
+    def worth_a_look(self) -> bool:
         """Not after every block: solving the small problem costs as much as a product."""
         self.looks += 1
         return self.looks % 3 == 0
