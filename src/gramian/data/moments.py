@@ -37,6 +37,7 @@ class Moments:
     variance: Array
     weight: float
     unit: float
+    cross: Array | None = None  # centered cross products, where they came with the same pass
 
     @property
     def mean(self) -> Array:
@@ -45,13 +46,18 @@ class Moments:
 
 
 def moments_of(rows: RowBlocked, weights: Array) -> Moments:
-    """Moments of X, which must be finite; raises ``InputError`` naming the first cell that is not."""
-    n, p = rows.shape
+    """Moments of X, which must be finite; raises ``InputError`` naming the first cell that is not.
+
+    ``weights`` has one entry a row, or a single one for all.
+    """
+    quick = _with_cross(rows, weights)
+    if quick is not None:
+        return quick
     first = rows._minor(0, 1)[:, 0] if rows.flip else rows._lead(0, 1)[0]
     pivot = first.astype(np.float64)
     if not np.isfinite(pivot).all():
         refuse_non_finite(rows)
-    unit, total = 1.0, float(weights.sum())
+    unit, total = 1.0, _total(weights, rows.shape[0])
     sums, squares, peak = _sums(rows, weights, unit, pivot)
     if not np.isfinite(sums).all():
         refuse_non_finite(rows)
@@ -87,6 +93,46 @@ def moments_of(rows: RowBlocked, weights: Array) -> Moments:
     return Moments(high, low, np.maximum(variance, 0.0), total, unit)
 
 
+def _total(weights: Array, n: int) -> float:
+    return float(weights[0]) * n if weights.size == 1 else float(weights.sum())
+
+
+def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
+    """Moments and cross products of tall data in one pass, or ``None`` if that would lose digits.
+
+    The pivot is, for each column, the value nearest to the mean of a sample of rows; a column of
+    ones beside the data gives the sums, so  Y'Y = sum w t t' - W d d'  with d = mean - pivot. That
+    subtraction is harmless while d is small against the spread, and refused otherwise.
+    """
+    n, p = rows.shape
+    if rows.flip or n < 8 * p or n < 2000 or p > 512:
+        return None
+    sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 200))])
+    with np.errstate(all="ignore"):
+        nearest = np.argmin(np.abs(sample - sample.mean(axis=0, dtype=np.float64)), axis=0)
+    pivot = sample[nearest, np.arange(p)]
+    root = np.sqrt(weights).astype(rows.dtype)
+
+    def arguments(lead: tuple[int, int]) -> tuple[Any, ...]:
+        w = root if root.size == 1 else root[slice(*lead)]
+        return pivot, np.zeros_like(pivot), np.ones_like(pivot), w, False
+
+    with np.errstate(all="ignore"):
+        C = rows._tiled_cross(arguments, p, ones=True)
+        total = _total(weights, n)
+        shift = C[:p, p] / total
+        C = C[:p, :p] - total * np.outer(shift, shift)
+        variance = np.diag(C) / total
+        size = float(np.sqrt(variance.max(initial=0.0)))
+        safe = 2.0**30 if rows.dtype == np.float32 else 2.0**100
+        good = np.isfinite(C).all() and 1 / safe < size < safe
+        if not good or np.any(shift**2 > 0.1 * variance):
+            return None
+    high = pivot.astype(np.float64) + shift
+    low = (pivot - high) + shift
+    return Moments(high, low, np.maximum(variance, 0.0), total, 1.0, C)
+
+
 def _again(
     rows: RowBlocked, weights: Array, unit: float, pivot: Array, shift: Array, total: float
 ) -> tuple[Array, Array, Array]:
@@ -118,7 +164,8 @@ def _sums(
                     wt = weights * t
                     sums[i], squares[i], peaks[i] = wt.sum(), wt @ t, np.abs(t).max()
             else:
-                products.moments(block, unit, pivot, weights[a:b], sums, squares, peaks)
+                w = weights if weights.size == 1 else weights[a:b]
+                products.moments(block, unit, pivot, w, sums, squares, peaks)
 
     with rows._visit(), np.errstate(over="ignore", invalid="ignore"):
         run(piece, groups)

@@ -23,7 +23,8 @@ from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 
 _block_bytes = 16_000_000
-_thin = 512  # cross products up to this many columns use our own tiles, wider ones BLAS
+_thin = 640  # cross products up to this many columns use our own tiles, wider ones BLAS
+_long = 20_000  # rows longer than this leave the cache before they can be used twice
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Centering:
     """Y = ((X - high) - low) * factor * weight: the mean in two parts, one weight a row.
 
     ``high + low`` is the mean to twice the precision of the data, ``weight`` the square root of
-    the sample weight.
+    the sample weight; a single weight counts for all rows.
     """
 
     high: Array
@@ -41,14 +42,16 @@ class Centering:
 
     @staticmethod
     def of(mean: Array, rest: Array, factor: Array, weight: Array, dtype: Any) -> Centering:
+        """From the mean (high and low part), factors and root weights, in float64."""
         high = mean.astype(dtype)
         low = ((mean - high) + rest).astype(dtype)
         return Centering(high, low, factor.astype(dtype), weight.astype(dtype))
 
     @staticmethod
-    def none(n: int, p: int, dtype: Any) -> Centering:
+    def none(p: int, dtype: Any) -> Centering:
+        """Y = X."""
         zero = np.zeros(p, dtype)
-        return Centering(zero, zero, np.ones(p, dtype), np.ones(n, dtype))
+        return Centering(zero, zero, np.ones(p, dtype), np.ones(1, dtype))
 
 
 class RowBlocked(ImplicitMap):
@@ -68,7 +71,8 @@ class RowBlocked(ImplicitMap):
 
     def __init__(self, shape: tuple[int, int], dtype: Any, flip: bool, memory: Any = None) -> None:
         self.shape, self.dtype, self.flip = shape, np.dtype(dtype), flip
-        self.centering = Centering.none(*shape, self.dtype)
+        self.centering = Centering.none(shape[1], self.dtype)
+        self.known_cross: Array | None = None
         self.block_bytes = min(_block_bytes, max(budget(memory) // 32, 65_536))
         self.passes = 0
 
@@ -93,12 +97,17 @@ class RowBlocked(ImplicitMap):
         """Whether the numbers are in memory already."""
         return True
 
+    @property
+    def whole(self) -> Array | None:
+        """The storage itself, where it lies in memory as the loops want it."""
+        return None
+
     # The design's three verbs ----------------------------------------------------------------
 
-    def then(self, centering: Centering) -> RowBlocked:
-        """The same rows, centered and scaled as each block is read."""
+    def then(self, centering: Centering, cross: Array | None = None) -> RowBlocked:
+        """The same rows, centered and scaled as each block is read (``cross`` is Y'Y if known)."""
         other = copy(self)
-        other.centering = centering
+        other.centering, other.known_cross = centering, cross
         return other
 
     def map_rows(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> Array:
@@ -146,22 +155,24 @@ class RowBlocked(ImplicitMap):
 
     def gram(self, V: Array) -> Array:
         """Y' (Y V) in float64, reading Y once."""
-        if self.flip:
-            return np.asarray(self.T @ (self @ V), dtype=np.float64)
+        if self.flip or self.shape[1] > _long:
+            return np.asarray(self._times_T(self._times(V)), dtype=np.float64)
         from gramian.loops import products
 
         V, m = self._thin_block(V)
         depth = products.depth_for(self.shape[1], self.dtype)
 
         def step(block: Array, a: int, b: int, total: Array) -> None:
-            Y = np.empty((depth, self.shape[1]), self.dtype)
-            Z = np.empty((depth, V.shape[1]), self.dtype)
+            Y = products.aligned(depth, products.padded(self.shape[1], self.dtype), self.dtype)
+            Z = products.aligned(depth, V.shape[1], self.dtype)
             products.gram(block, *self._arguments(lead=(a, b)), V, Y, Z, total)
 
         return self._fold(step, (self.shape[1], V.shape[1]))[:, :m]
 
     def cross(self) -> Array:
         """Y' Y, p x p, in float64."""
+        if self.known_cross is not None:
+            return self.known_cross
         return self._lead_outer() if self.flip else self._lead_cross()
 
     def outer(self) -> Array:
@@ -176,13 +187,14 @@ class RowBlocked(ImplicitMap):
 
         lines, width = self._lying()
         V, m = self._thin_block(V)
-        out = np.zeros((lines, V.shape[1]), self.dtype)
-        depth = products.depth_for(width, self.dtype)
+        out = products.aligned(lines, V.shape[1], self.dtype)
+        panel = min(width, products.PANEL)
+        depth = products.depth_for(panel, self.dtype)
         blocks = self._lead_blocks()
 
         def piece(i: int) -> None:
             a, b = blocks[i]
-            Y = np.empty((depth, width), self.dtype)
+            Y = products.aligned(depth, products.padded(panel, self.dtype), self.dtype)
             arguments = self._arguments(lead=(a, b))
             products.centered_times(self._lead(a, b), *arguments, V, Y, out[a:b])
 
@@ -191,41 +203,79 @@ class RowBlocked(ImplicitMap):
         return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
 
     def _lead_adjoint(self, U: Array) -> Array:
-        """S' U, summed over blocks of lines."""
+        """S' U: summed over blocks of lines or, where lines are long, a range of columns at a time."""
         from gramian.loops import products
 
-        width = self._lying()[1]
+        lines, width = self._lying()
         U, m = self._thin_block(U)
-        depth = products.depth_for(width, self.dtype)
+        panel = min(width, products.PANEL)
+        depth, wide = products.depth_for(panel, self.dtype), products.padded(panel, self.dtype)
 
         def step(block: Array, a: int, b: int, total: Array) -> None:
-            Y = np.empty((depth, width), self.dtype)
-            products.adjoint(block, *self._arguments(lead=(a, b)), U[a:b], Y, total)
+            Y = products.aligned(depth, wide, self.dtype)
+            products.adjoint(block, 0, width, *self._arguments(lead=(a, b)), U[a:b], Y, total)
 
-        return self._fold(step, (width, U.shape[1]))[:, :m]
+        if width < 16 * panel or self.whole is None:
+            return self._fold(step, (width, U.shape[1]))[:, :m]
+        out = products.aligned(width, U.shape[1], np.float64)
+        S = self.whole
+
+        def piece(i: int) -> None:
+            Y = products.aligned(depth, wide, self.dtype)
+            begin, end = i * panel, min((i + 1) * panel, width)
+            products.adjoint(S, begin, end, *self._arguments(), U, Y, out)
+
+        with self._visit():
+            run(piece, -(-width // panel))
+        return out[:, :m]
 
     def _lead_cross(self) -> Array:
         """S' S, summed over blocks of lines."""
-        from gramian.loops import products
-
         width = self._lying()[1]
         if width > _thin:
             return self._blas_sum(self._lead, self._lying(), "lead")
-        wide = products.padded(width, self.dtype)
-        if wide * self.dtype.itemsize % 1024 == 0:  # rows a power of two apart share cache sets
-            wide += products.lanes(self.dtype)
+        return self._tiled_cross(self._arguments, width, ones=False)
+
+    def _tiled_cross(self, arguments: Callable[..., Any], width: int, ones: bool) -> Array:
+        """S' S by our own tiles; with ``ones`` a last column of weights is added to S."""
+        from gramian.loops import products
+
+        wide = products.odd_vectors(width + ones, self.dtype)
 
         def step(block: Array, a: int, b: int, total: Array) -> None:
-            Y = np.zeros((products.DEPTH, wide), self.dtype)
-            products.cross(block, *self._arguments(lead=(a, b)), Y, total)
+            Y = products.aligned(products.DEPTH, wide, self.dtype)
+            products.cross(block, *arguments(lead=(a, b)), ones, Y, total)
 
-        C = self._fold(step, (wide, wide))[:width, :width]
+        C = self._fold(step, (wide, wide))[: width + ones, : width + ones]
         return np.triu(C) + np.triu(C, 1).T
 
     def _lead_outer(self) -> Array:
         """S S', summed over blocks across the lines."""
+        from gramian.loops import products
+
         lines, width = self._lying()
-        return self._blas_sum(self._minor, (width, lines), "minor")
+        if lines > _thin or self.whole is None:
+            return self._blas_sum(self._minor, (width, lines), "minor")
+        wide = products.odd_vectors(lines, self.dtype)
+        groups = max(1, min(8, width // products.DEPTH))
+        totals = [products.aligned(wide, wide, np.float64) for _ in range(groups)]
+        S = self.whole
+
+        def piece(g: int) -> None:
+            Y = np.empty((8, products.DEPTH), self.dtype)
+            P = products.aligned(products.DEPTH, wide, self.dtype)
+            step = 4096
+            for a in range(width * g // groups, width * (g + 1) // groups, step):
+                pause()
+                b = min(a + step, width * (g + 1) // groups)
+                products.outer(S, a, b, *self._arguments(), Y, P, totals[g])
+
+        with self._visit():
+            run(piece, groups)
+        for other in totals[1:]:
+            totals[0] += other
+        G = totals[0][:lines, :lines]
+        return np.triu(G) + np.triu(G, 1).T
 
     def _blas_sum(
         self, read: Callable[[int, int], Array], lying: tuple[int, int], side: str
@@ -251,13 +301,14 @@ class RowBlocked(ImplicitMap):
 
     def _thin_block(self, V: Array) -> tuple[Array, int]:
         """V in our dtype, its columns padded to whole vectors, and how many were asked for."""
-        from gramian.loops.products import padded
+        from gramian.loops.products import aligned, padded
 
         m = V.shape[1]
         wide = padded(m, self.dtype)
-        if V.dtype == self.dtype and V.flags.c_contiguous and m == wide:
+        whole = V.dtype == self.dtype and V.flags.c_contiguous and m == wide
+        if whole and V.ctypes.data % 64 == 0:
             return V, m
-        block = np.zeros((V.shape[0], wide), self.dtype)
+        block = aligned(V.shape[0], wide, self.dtype)
         block[:, :m] = V
         return block, m
 
@@ -268,7 +319,7 @@ class RowBlocked(ImplicitMap):
         c = self.centering
         of_variables, of_rows = (lead, minor) if self.flip else (minor, lead)
         v = slice(*of_variables) if of_variables else slice(None)
-        r = slice(*of_rows) if of_rows else slice(None)
+        r = slice(*of_rows) if of_rows and c.weight.size > 1 else slice(None)
         return c.high[v], c.low[v], c.factor[v], c.weight[r], self.flip
 
     def _centered(self, block: Array, **where: tuple[int, int]) -> Array:
@@ -289,11 +340,13 @@ class RowBlocked(ImplicitMap):
         self, step: Callable[[Array, int, int, Array], None], shape: tuple[int, int]
     ) -> Array:
         """Sum over lead blocks: at most eight running totals, added up in a fixed order."""
+        from gramian.loops.products import aligned
+
         blocks = self._lead_blocks()
         room = max(2, 64_000_000 // (8 * shape[0] * shape[1] or 1))
         groups = min(8, room, len(blocks))
         bounds = [len(blocks) * g // groups for g in range(groups + 1)]
-        totals = [np.zeros(shape) for _ in range(groups)]
+        totals = [aligned(*shape, np.float64) for _ in range(groups)]
 
         def piece(g: int) -> None:
             for a, b in blocks[bounds[g] : bounds[g + 1]]:
@@ -315,6 +368,11 @@ class ArrayRows(RowBlocked):
         dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
         super().__init__((X.shape[0], X.shape[1]), dtype, flip, memory)
         self.storage = X.T if flip else X
+
+    @property
+    def whole(self) -> Array | None:
+        S = self.storage
+        return S if S.flags.c_contiguous and S.dtype == self.dtype else None
 
     def _lead(self, start: int, stop: int) -> Array:
         return np.ascontiguousarray(self.storage[start:stop], dtype=self.dtype)

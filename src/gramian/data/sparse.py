@@ -26,10 +26,10 @@ class SparseRows(ImplicitMap):
         dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
         self.X = X.tocsr().astype(dtype, copy=False)
         self.shape, self.dtype = (X.shape[0], X.shape[1]), np.dtype(dtype)
-        self.centering = Centering.none(*self.shape, self.dtype)
+        self.centering = Centering.none(self.shape[1], self.dtype)
         self.passes = 0
 
-    def then(self, centering: Centering) -> SparseRows:
+    def then(self, centering: Centering, cross: Array | None = None) -> SparseRows:
         """The same rows, centered implicitly."""
         other = copy(self)
         other.centering = centering
@@ -45,6 +45,7 @@ class SparseRows(ImplicitMap):
         safe = 30 if self.dtype == np.float32 else 100
         unit = float(np.ldexp(1.0, -exponent)) if abs(exponent) > safe else 1.0
         values *= unit
+        weights = np.broadcast_to(weights, self.shape[0])
         w = np.repeat(weights, np.diff(self.X.indptr))
         total = float(weights.sum())
         mean = np.bincount(columns, w * values, minlength=p) / total
@@ -75,7 +76,7 @@ class SparseRows(ImplicitMap):
         """Y' Y = F (X' D^2 X - s m' - m s' + (1' D^2 1) m m') F with s = X' D^2 1."""
         self.passes += 1
         c = self.centering
-        d2 = c.weight.astype(np.float64) ** 2
+        d2 = np.broadcast_to(c.weight.astype(np.float64) ** 2, self.shape[0])
         X = self.X.astype(np.float64)
         scaled = X.multiply(d2[:, None]).tocsr()
         m = self._mean.astype(np.float64)
@@ -93,7 +94,7 @@ class SparseRows(ImplicitMap):
         m = self._mean.astype(np.float64)
         a = X @ (f2 * m)
         G = (X.multiply(f2).tocsr() @ X.T).toarray() - a[:, None] - a + m @ (f2 * m)
-        d = c.weight.astype(np.float64)
+        d = np.broadcast_to(c.weight.astype(np.float64), self.shape[0])
         return np.asarray(G * d[:, None] * d)
 
     def row_blocks(self) -> list[slice]:
@@ -106,7 +107,8 @@ class SparseRows(ImplicitMap):
         """One block of Y, dense: for the few who need rows themselves."""
         c = self.centering
         dense = self.X[rows].toarray()
-        return np.asarray((dense - self._mean) * c.factor * c.weight[rows, None])
+        w = c.weight if c.weight.size == 1 else c.weight[rows, None]
+        return np.asarray((dense - self._mean) * c.factor * w)
 
     @property
     def _mean(self) -> Array:

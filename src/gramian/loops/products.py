@@ -7,6 +7,7 @@ Every function adds to its last argument, for one block M of rows (C order):
     adjoint                   out += Y' U
     gram                      out += Y' (Y V)       M is read from memory once
     cross                     out += Y' Y           upper tiles only
+    outer                     out += Y Y'           upper tiles only
 
 with Y = (M - mean) * factor, weighted by row. The mean comes as a sum of two numbers, high + low,
 so that nothing is lost where it dwarfs the spread. Columns of thin blocks are padded to whole
@@ -19,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.loops.tile import at, compiled, prefetch, tile_1x1, tile_1x2, tile_8x1, tile_8x2
+from gramian.loops.tile import at, compiled, tile_1x1, tile_1x2, tile_8x1, tile_8x2
 
+PANEL = 2048  # columns treated at a time where rows are long
 CHUNK = 512  # rows of a thin block that stay in the first-level cache
-AHEAD = 32  # cache lines of the next block asked for with each tile of a cross product
 DEPTH = 128  # rows summed in the data's own precision before they are added to a float64 total
 
 
@@ -31,10 +32,24 @@ def lanes(dtype: np.dtype[Any]) -> int:
     return 64 // dtype.itemsize
 
 
+def aligned(rows: int, columns: int, dtype: Any) -> Any:
+    """Zeros that begin on a cache line: a vector across two lines costs twice."""
+    dtype = np.dtype(dtype)
+    raw = np.zeros(rows * columns * dtype.itemsize + 64, np.uint8)
+    skip = -raw.ctypes.data % 64
+    flat = raw[skip : skip + rows * columns * dtype.itemsize]
+    return flat.view(dtype).reshape(rows, columns)
+
+
 def depth_for(columns: int, dtype: np.dtype[Any]) -> int:
     """Rows centered at a time: two such blocks (this one and the next) fit the second-level cache."""
-    rows = 320_000 // (max(columns, 1) * dtype.itemsize)
+    rows = 640_000 // (max(columns, 1) * dtype.itemsize)
     return min(max(rows // 8 * 8, 8), DEPTH)
+
+
+def odd_vectors(columns: int, dtype: np.dtype[Any]) -> int:
+    """``columns`` padded to an odd number of vectors: rows an even number apart share cache sets."""
+    return (-(-columns // lanes(dtype)) | 1) * lanes(dtype)
 
 
 def padded(columns: int, dtype: np.dtype[Any]) -> int:
@@ -44,91 +59,126 @@ def padded(columns: int, dtype: np.dtype[Any]) -> int:
 
 
 @compiled
-def _add_AB(A, ra, rows, ca, columns, B, rb, out, ro):
-    """out[ro + i] += sum over j < columns of A[ra + i, ca + j] B[rb + j], for i < rows."""
-    la, lb, lo = A.shape[1], B.shape[1], out.shape[1]
+def _add_AB(A, ra, rows, ca, columns, B, rb, out, ro, M, soon, cm):
+    """out[ro + i] += sum over j < columns of A[ra + i, ca + j] B[rb + j], for i < rows.
+
+    Meanwhile rows ``soon`` on of M, from column ``cm``, are fetched (none if there are not enough).
+    """
+    la, lb, lo, lm = A.shape[1], B.shape[1], out.shape[1], M.shape[1]
     wide = 64 // A.itemsize
+    whole = rows - rows % 8
+    step = 8 if soon + rows <= M.shape[0] else 0
     for c in range(0, lb, 2 * wide):
-        two = c + 2 * wide <= lb
-        whole = rows - rows % 8
-        for i in range(0, whole, 8):
-            a, b, o = (ra + i) * la + ca, rb * lb + c, (ro + i) * lo + c
-            if two:
-                tile_8x2(at(A, a), la, 1, at(B, b), lb, columns, at(out, o), lo)
-            else:
-                tile_8x1(at(A, a), la, 1, at(B, b), lb, columns, at(out, o), lo)
-        for i in range(whole, rows):
-            a, b, o = (ra + i) * la + ca, rb * lb + c, (ro + i) * lo + c
-            if two:
-                tile_1x2(at(A, a), la, 1, at(B, b), lb, columns, at(out, o), lo)
-            else:
-                tile_1x1(at(A, a), la, 1, at(B, b), lb, columns, at(out, o), lo)
+        b = at(B, rb * lb + c)
+        if c + 2 * wide <= lb:
+            for i in range(0, whole, 8):
+                a, o = at(A, (ra + i) * la + ca), at(out, (ro + i) * lo + c)
+                ahead = at(M, ((soon + i) * lm + cm) * (step // 8))
+                tile_8x2(a, la, 1, b, lb, columns, o, lo, ahead, step)
+            for i in range(whole, rows):
+                a, o = at(A, (ra + i) * la + ca), at(out, (ro + i) * lo + c)
+                tile_1x2(a, la, 1, b, lb, columns, o, lo, a, 0)
+        else:
+            for i in range(0, whole, 8):
+                a, o = at(A, (ra + i) * la + ca), at(out, (ro + i) * lo + c)
+                ahead = at(M, ((soon + i) * lm + cm) * (step // 8))
+                tile_8x1(a, la, 1, b, lb, columns, o, lo, ahead, step)
+            for i in range(whole, rows):
+                a, o = at(A, (ra + i) * la + ca), at(out, (ro + i) * lo + c)
+                tile_1x1(a, la, 1, b, lb, columns, o, lo, a, 0)
 
 
 @compiled
-def _add_AtB(A, rows, columns, B, rb, out, M, soon, later):
-    """out[j] += sum over i < rows of A[i, j] B[rb + i]; meanwhile rows soon:later of M are fetched.
+def _add_AtB(A, rows, columns, B, rb, out, first, M, soon):
+    """out[first + j] += sum over i < rows of A[i, j] B[rb + i]; rows ``soon`` on of M are fetched.
 
-    Without the fetching the processor waits for memory while it centers and memory waits for the
+    Without the fetching the processor waits for memory while it centers, and memory waits for the
     processor while it multiplies.
     """
     la, lb, lo, lm = A.shape[1], B.shape[1], out.shape[1], M.shape[1]
     wide = 64 // A.itemsize
-    for j in range(0, columns, wide):
-        for r in range(soon, later):
-            prefetch(M, r * lm + j)
-        for c in range(0, lb, 2 * wide):
-            two = c + 2 * wide <= lb
-            stop = min(j + wide, columns)
-            whole = stop - (stop - j) % 8
-            for k in range(j, whole, 8):
-                if two:
-                    tile_8x2(at(A, k), 1, la, at(B, rb * lb + c), lb, rows, at(out, k * lo + c), lo)
-                else:
-                    tile_8x1(at(A, k), 1, la, at(B, rb * lb + c), lb, rows, at(out, k * lo + c), lo)
-            for k in range(whole, stop):
-                if two:
-                    tile_1x2(at(A, k), 1, la, at(B, rb * lb + c), lb, rows, at(out, k * lo + c), lo)
-                else:
-                    tile_1x1(at(A, k), 1, la, at(B, rb * lb + c), lb, rows, at(out, k * lo + c), lo)
+    whole = columns - columns % 8
+    step = lm if soon + rows <= M.shape[0] else 0
+    for c in range(0, lb, 2 * wide):
+        b = at(B, rb * lb + c)
+        if c + 2 * wide <= lb:
+            for j in range(0, whole, 8):
+                o, ahead = at(out, (first + j) * lo + c), at(M, soon * step + first + j)
+                tile_8x2(at(A, j), 1, la, b, lb, rows, o, lo, ahead, step)
+            for j in range(whole, columns):
+                o = at(out, (first + j) * lo + c)
+                tile_1x2(at(A, j), 1, la, b, lb, rows, o, lo, b, 0)
+        else:
+            for j in range(0, whole, 8):
+                o, ahead = at(out, (first + j) * lo + c), at(M, soon * step + first + j)
+                tile_8x1(at(A, j), 1, la, b, lb, rows, o, lo, ahead, step)
+            for j in range(whole, columns):
+                o = at(out, (first + j) * lo + c)
+                tile_1x1(at(A, j), 1, la, b, lb, rows, o, lo, b, 0)
 
 
 @compiled
-def _center(M, start, stop, high, low, factor, weight, flip, Y):
-    """Y[i] = (M[start + i] - high - low) * factor * weight.
+def _center(M, start, stop, left, right, high, low, factor, weight, flip, Y):
+    """Y[i, j] = (M[start + i, left + j] - high - low) * factor * weight, for j < right - left.
 
     ``high, low, factor`` belong to variables and ``weight`` to observations: variables are the
-    columns of M, or its rows if ``flip``.
+    columns of M, or its rows if ``flip``. A single weight counts for all.
     """
-    first = np.uint64(start)
+    first, c, columns = np.uint64(start), np.uint64(left), np.uint64(right - left)
+    one = weight.size == 1
     for i in range(first, np.uint64(stop)):
         row, into = M[i], Y[i - first]
         if flip:
             h, l, f = high[i], low[i], factor[i]
-            for j in range(np.uint64(M.shape[1])):
-                into[j] = ((row[j] - h) - l) * f * weight[j]
+            if one:
+                f = f * weight[0]
+                for j in range(columns):
+                    into[j] = ((row[c + j] - h) - l) * f
+            else:
+                for j in range(columns):
+                    into[j] = ((row[c + j] - h) - l) * f * weight[c + j]
         else:
-            w = weight[i]
-            for j in range(np.uint64(M.shape[1])):
-                into[j] = ((row[j] - high[j]) - low[j]) * factor[j] * w
+            w = weight[0] if one else weight[i]
+            for j in range(columns):
+                into[j] = ((row[c + j] - high[c + j]) - low[c + j]) * factor[c + j] * w
 
 
 @compiled
 def center(M, high, low, factor, weight, flip, Y):
     """Y = M centered, scaled and weighted (see ``_center``), for whole blocks."""
-    _center(M, 0, M.shape[0], high, low, factor, weight, flip, Y)
+    _center(M, 0, M.shape[0], 0, M.shape[1], high, low, factor, weight, flip, Y)
 
 
 @compiled
 def moments(M, unit, pivot, weight, sums, squares, peaks):
     """Weighted sums and sums of squares of M * unit - pivot per column, and its largest size."""
-    for i in range(np.uint64(M.shape[0])):
-        row, w = M[i], weight[i]
-        for j in range(np.uint64(M.shape[1])):
-            t = np.float64(row[j]) * unit - pivot[j]
-            sums[j] += w * t
-            squares[j] += w * t * t
-            peaks[j] = max(peaks[j], abs(t))
+    n, p = M.shape
+    one = weight.size == 1
+    for left in range(0, p, PANEL):
+        c, columns = np.uint64(left), np.uint64(min(PANEL, p - left))
+        whole = n - n % 4
+        for i in range(0, whole, 4):
+            r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
+            w0 = w1 = w2 = w3 = weight[0]
+            if not one:
+                w0, w1, w2, w3 = weight[i], weight[i + 1], weight[i + 2], weight[i + 3]
+            for j in range(columns):
+                a = pivot[c + j]
+                t0 = np.float64(r0[c + j]) * unit - a
+                t1 = np.float64(r1[c + j]) * unit - a
+                t2 = np.float64(r2[c + j]) * unit - a
+                t3 = np.float64(r3[c + j]) * unit - a
+                sums[c + j] += (w0 * t0 + w1 * t1) + (w2 * t2 + w3 * t3)
+                squares[c + j] += (w0 * t0 * t0 + w1 * t1 * t1) + (w2 * t2 * t2 + w3 * t3 * t3)
+                largest = max(max(abs(t0), abs(t1)), max(abs(t2), abs(t3)))
+                peaks[c + j] = max(peaks[c + j], largest)
+        for i in range(whole, n):
+            w = weight[0] if one else weight[i]
+            for j in range(columns):
+                t = np.float64(M[i, c + j]) * unit - pivot[c + j]
+                sums[c + j] += w * t
+                squares[c + j] += w * t * t
+                peaks[c + j] = max(peaks[c + j], abs(t))
 
 
 @compiled
@@ -138,7 +188,25 @@ def times(M, start, stop, V, out):
     for i in range(start, stop, 8):
         rows = min(8, stop - i)
         for c in range(0, p, CHUNK):
-            _add_AB(M, i, rows, c, min(CHUNK, p - c), V, c, out, i)
+            _add_AB(M, i, rows, c, min(CHUNK, p - c), V, c, out, i, M, M.shape[0], 0)
+
+
+@compiled
+def add_times(Q, used, start, stop, h, X):
+    """X[start:stop] += Q[start:stop, :used] h."""
+    for i in range(start, stop, 8):
+        rows = min(8, stop - i)
+        for c in range(0, used, CHUNK):
+            _add_AB(Q, i, rows, c, min(CHUNK, used - c), h, c, X, i, Q, Q.shape[0], 0)
+
+
+@compiled
+def project(Q, used, start, stop, X, out):
+    """out += Q[start:stop, :used]' X[start:stop], a cacheful of rows at a time."""
+    depth = max(min(DEPTH, 160_000 // (used * Q.itemsize)), 8)
+    for i in range(start, stop, depth):
+        rows = min(depth, stop - i)
+        _add_AtB(Q[i : i + rows], rows, used, X, i, out, 0, Q, Q.shape[0])
 
 
 @compiled
@@ -148,20 +216,25 @@ def centered_times(M, high, low, factor, weight, flip, V, Y, out):
     depth = Y.shape[0]
     for i in range(0, n, depth):
         rows = min(depth, n - i)
-        _center(M, i, i + rows, high, low, factor, weight, flip, Y)
-        for c in range(0, p, CHUNK):
-            _add_AB(Y, 0, rows, c, min(CHUNK, p - c), V, c, out, i)
+        for left in range(0, p, PANEL):
+            right = min(left + PANEL, p)
+            _center(M, i, i + rows, left, right, high, low, factor, weight, flip, Y)
+            for c in range(left, right, CHUNK):
+                many = min(CHUNK, right - c)
+                _add_AB(Y, 0, rows, c - left, many, V, c, out, i, M, i + rows, c)
 
 
 @compiled
-def adjoint(M, high, low, factor, weight, flip, U, Y, out):
-    """out += Y' U."""
-    n, p = M.shape
+def adjoint(M, begin, end, high, low, factor, weight, flip, U, Y, out):
+    """out += Y' U, for columns begin:end of M."""
+    n = M.shape[0]
     depth = Y.shape[0]
-    for i in range(0, n, depth):
-        rows = min(depth, n - i)
-        _center(M, i, i + rows, high, low, factor, weight, flip, Y)
-        _add_AtB(Y, rows, p, U, i, out, M, i + rows, min(i + rows + depth, n))
+    for left in range(begin, end, PANEL):
+        right = min(left + PANEL, end)
+        for i in range(0, n, depth):
+            rows = min(depth, n - i)
+            _center(M, i, i + rows, left, right, high, low, factor, weight, flip, Y)
+            _add_AtB(Y, rows, right - left, U, i, out, left, M, i + rows)
 
 
 @compiled
@@ -171,32 +244,62 @@ def gram(M, high, low, factor, weight, flip, V, Y, Z, out):
     depth = Y.shape[0]
     for i in range(0, n, depth):
         rows = min(depth, n - i)
-        _center(M, i, i + rows, high, low, factor, weight, flip, Y)
+        _center(M, i, i + rows, 0, p, high, low, factor, weight, flip, Y)
         Z[:] = 0
         for c in range(0, p, CHUNK):
-            _add_AB(Y, 0, rows, c, min(CHUNK, p - c), V, c, Z, 0)
-        _add_AtB(Y, rows, p, Z, 0, out, M, i + rows, min(i + rows + depth, n))
+            _add_AB(Y, 0, rows, c, min(CHUNK, p - c), V, c, Z, 0, M, n, 0)
+        _add_AtB(Y, rows, p, Z, 0, out, 0, M, i + rows)
 
 
 @compiled
-def cross(M, high, low, factor, weight, flip, Y, out):
-    """out += Y' Y on and above the diagonal tiles; Y's columns are padded with zeros."""
-    n = M.shape[0]
-    depth, wide = Y.shape
+def _add_cross(Y, rows, out, M, soon):
+    """out += Y' Y for the first ``rows`` rows, tiles on and above the diagonal."""
+    wide = Y.shape[1]
     vector = 64 // Y.itemsize
+    step = M.shape[1] if soon + rows <= M.shape[0] else 0
+    lead = 0
+    for c in range(0, wide, 2 * vector):
+        y = at(Y, c)
+        two = c + 2 * vector <= wide
+        for j in range(0, min(c + 2 * vector, wide), 8):
+            # each tile walks down the next rows of M, one cache line further right
+            ahead = at(M, soon * step + min(lead, M.shape[1] - 1))
+            lead += vector
+            o = at(out, j * wide + c)
+            if two and j < c + vector:
+                tile_8x2(at(Y, j), 1, wide, y, wide, rows, o, wide, ahead, step)
+            elif two:  # below the diagonal on the left: only the right vector is wanted
+                y2, o2 = at(Y, c + vector), at(out, j * wide + c + vector)
+                tile_8x1(at(Y, j), 1, wide, y2, wide, rows, o2, wide, ahead, step)
+            else:
+                tile_8x1(at(Y, j), 1, wide, y, wide, rows, o, wide, ahead, step)
+
+
+@compiled
+def cross(M, high, low, factor, weight, flip, ones, Y, out):
+    """out += Y' Y; Y's columns are padded with zeros. With ``ones``, a column of weights follows."""
+    n, p = M.shape
+    depth = Y.shape[0]
     for i in range(0, n, depth):
         rows = min(depth, n - i)
-        _center(M, i, i + rows, high, low, factor, weight, flip, Y)
-        ahead = (i + rows) * M.shape[1]
-        end = min(i + rows + depth, n) * M.shape[1]
-        for c in range(0, wide, 2 * vector):
-            two = c + 2 * vector <= wide
-            for j in range(0, min(c + 2 * vector, wide), 8):
-                for line in range(ahead, min(ahead + AHEAD * vector, end), vector):
-                    prefetch(M, line)
-                ahead += AHEAD * vector
-                y, o = at(Y, c), at(out, j * wide + c)
-                if two:
-                    tile_8x2(at(Y, j), 1, wide, y, wide, rows, o, wide)
-                else:
-                    tile_8x1(at(Y, j), 1, wide, y, wide, rows, o, wide)
+        _center(M, i, i + rows, 0, p, high, low, factor, weight, flip, Y)
+        if ones:
+            for r in range(rows):
+                Y[r, p] = weight[0] if weight.size == 1 else weight[i + r]
+        _add_cross(Y, rows, out, M, i + rows)
+
+
+@compiled
+def outer(M, left, right, high, low, factor, weight, flip, Y, P, out):
+    """out += Y Y' over columns left:right of M, turned on their side a strip at a time."""
+    n = M.shape[0]
+    depth = P.shape[0]
+    for c in range(left, right, depth):
+        columns = min(depth, right - c)
+        for i in range(0, n, Y.shape[0]):
+            rows = min(Y.shape[0], n - i)
+            _center(M, i, i + rows, c, c + columns, high, low, factor, weight, flip, Y)
+            for t in range(columns):
+                for r in range(rows):
+                    P[t, i + r] = Y[r, t]
+        _add_cross(P, columns, out, P, P.shape[0])

@@ -45,18 +45,41 @@ def _float(numba_type: Any) -> tuple[Any, int]:
     return (ir.FloatType(), 4) if numba_type == types.float32 else (ir.DoubleType(), 8)
 
 
+def _prefetch(builder: Any, pointer: Any) -> None:
+    """Ask for the cache line at ``pointer`` to be brought into the second-level cache."""
+    byte, short = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, short, short, short])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    reading, keep, data = (ir.Constant(short, value) for value in (0, 2, 1))
+    builder.call(function, [builder.bitcast(pointer, byte), reading, keep, data])
+
+
 def _tile(rows: int, vectors: int) -> Any:
-    """``tile(a, a_row, a_step, b, b_step, steps, out, out_row)``: pointers, and strides in items."""
+    """``tile(a, a_row, a_step, b, b_step, steps, out, out_row, ahead, ahead_step)``.
+
+    Pointers, and strides in items. At each step ``ahead`` is asked for from memory and moved on, so
+    that the next block arrives while this one is multiplied.
+    """
 
     @intrinsic
     def tile(
-        typing: Any, a: Any, ar: Any, at: Any, b: Any, bt: Any, T: Any, out: Any, outr: Any
+        typing: Any,
+        a: Any,
+        a_row: Any,
+        a_step: Any,
+        b: Any,
+        b_step: Any,
+        steps: Any,
+        out: Any,
+        out_row: Any,
+        ahead: Any,
+        ahead_step: Any,
     ) -> Any:
         i = types.intp
-        signature = types.void(a, i, i, b, i, i, out, i)
+        signature = types.void(a, i, i, b, i, i, out, i, ahead, i)
 
         def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            a, a_row, a_step, b, b_step, steps, out, out_row = arguments
+            a, a_row, a_step, b, b_step, steps, out, out_row, ahead, ahead_step = arguments
             item, size = _float(signature.args[0].dtype)
             out_item, out_size = _float(signature.args[6].dtype)
             lanes = _vector_bytes // size
@@ -85,6 +108,7 @@ def _tile(rows: int, vectors: int) -> Any:
                 load(builder.gep(b, [builder.add(b_at, number(v * lanes))]), vector, size)
                 for v in range(vectors)
             ]
+            _prefetch(builder, builder.gep(ahead, [builder.mul(t, ahead_step)]))
             a_at = builder.mul(t, a_step)
             new = []
             for r in range(rows):
@@ -130,20 +154,3 @@ def _tile(rows: int, vectors: int) -> Any:
 tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
 tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
 
-
-@intrinsic
-def prefetch(typing: Any, array: Any, offset: Any) -> Any:
-    """Ask for element ``offset`` of an array's buffer to be brought into the second-level cache."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        struct = context.make_array(signature.args[0])(context, builder, arguments[0])
-        byte = ir.IntType(8).as_pointer()
-        short = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, short, short, short])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        pointer = builder.bitcast(builder.gep(struct.data, [arguments[1]]), byte)
-        reading, keep, data = (ir.Constant(short, value) for value in (0, 2, 1))
-        builder.call(function, [pointer, reading, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), build

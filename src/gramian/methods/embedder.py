@@ -121,9 +121,9 @@ def generator(random_state: Any) -> np.random.Generator:
 
 
 def weights_of(sample_weight: Any, n: int) -> Array:
-    """One finite weight of at least 0 for each of ``n`` rows; ones if none are given."""
+    """One finite weight of at least 0 for each of ``n`` rows; a single 1 if none are given."""
     if sample_weight is None:
-        return np.ones(n)
+        return np.ones(1)
     weights = np.asarray(sample_weight)
     if weights.ndim == 0:
         weights = np.full(n, weights)

@@ -172,7 +172,7 @@ class LinearEmbedder(Embedder):
 
     def _centered(self, opened: Opened) -> Any:
         rows = opened.rows
-        ones = np.ones(rows.shape[0])
+        ones = np.ones(1)
         return rows.then(
             Centering.of(self.mean_, self._mean_rest, 1 / self._units(), ones, rows.dtype)
         )

@@ -132,8 +132,10 @@ class PCA(LinearEmbedder):
         self.mean_, self._mean_rest = moments.high / moments.unit, moments.low / moments.unit
         self.scale_ = None if self.scale is None else units / moments.unit
         self.n_samples_ = rows.shape[0]
-        factor, roots = moments.unit / units, np.sqrt(weights)
-        Y = rows.then(Centering.of(self.mean_, self._mean_rest, factor, roots, rows.dtype))  # 1
+        factor = moments.unit / units
+        center = Centering.of(self.mean_, self._mean_rest, factor, np.sqrt(weights), rows.dtype)
+        cross = None if moments.cross is None else moments.cross * np.outer(factor, factor)
+        Y = rows.then(center, cross)  # 1
         total = float(np.sum(moments.variance / units**2)) * moments.weight
         most = min(max(self.n_samples_, int(moments.weight)) - 1, Y.shape[1])
         axes = self._axes(Y, most, total, moments.weight)  # 2

@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from gramian.errors import InputError
+from gramian.loops.thin import project, subtract, times
 from gramian.maps import Array, LinearMap
 from gramian.spectral.pairs import Eigenpairs
 
@@ -145,10 +145,11 @@ class _Space:
     ) -> None:
         self.A, self.sign, self.rng, self.dtype = A, sign, rng, dtype
         n = A.shape[0]
-        self.Q = np.empty((n, room), dtype, order="F")
+        self.Q = np.zeros((n, room), dtype)
         self.H = np.zeros((room, room))
         self.size = 0  # columns of Q in use
-        self.random_columns = 0  # random vectors that entered: copies that can be seen
+        self.random_columns = 0  # random vectors multiplied so far: copies that can be seen
+        self.waiting = 0  # random vectors in the next block
         self.norm = 0.0  # largest |Ritz value| or |column of A Q| seen: the size of A from below
         self.products = 0
         self.entered = 0  # products made when the last random block joined
@@ -164,54 +165,46 @@ class _Space:
             given = min(start.shape[1], self.Q.shape[1] // 2)
             block = np.concatenate([start[:, :given].astype(self.dtype), block], axis=1)
         self.next = np.ascontiguousarray(np.linalg.qr(block)[0][:, : len(block)], self.dtype)
-        self.random_columns = b
+        self.waiting = b
 
     def grow(self) -> None:
         """Step 2: multiply the next block, project, and make what is left orthogonal."""
         j, b = self.size, self.next.shape[1]
-        Q = self.Q[:, : j + b]
-        Q[:, j:] = self.next
-        X = np.asarray(self.A @ self.next).astype(self.dtype)
+        used = j + b
+        self.Q[:, j:used] = self.next
+        X = np.asarray(apply(self.A, self.next))
         if not np.isfinite(X).all():
-            raise InputError(
-                "the map returned NaN or infinity; check the numbers it was built from"
-            )
-        if self.sign < 0:
-            X = -X
+            raise InputError("the map returned NaN or inf; check the numbers it was built from")
+        if self.unit == 0:
+            self.unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(X).max(initial=0.0))[1])))
+        X = np.ascontiguousarray(X * (self.sign * self.unit), dtype=self.dtype)
         self.norm = max(self.norm, float(np.linalg.norm(X, axis=0).max()))
-        h = Q.T @ X
-        X -= Q @ h
-        again = Q.T @ X
-        X -= Q @ again
-        column = (h + again).astype(np.float64)
+        h = project(self.Q, used, X)
+        subtract(self.Q, used, h, X)
+        again = project(self.Q, used, X)
+        subtract(self.Q, used, again, X)
+        column = h + again
         self.H[: j + b, j : j + b] = column
         self.H[j : j + b, : j + b] = column.T
         last = column[j:]
         self.H[j : j + b, j : j + b] = (last + last.T) / 2
         self.size, self.products = j + b, self.products + b
+        self.random_columns, self.waiting = self.random_columns + self.waiting, 0
         self._orthonormal_next(X)
 
     def _orthonormal_next(self, X: Array) -> None:
-        """``next`` and ``coupling`` from X = next * coupling; spent directions become random ones."""
-        n, most = self.Q.shape[0], min(X.shape[1], self.Q.shape[0] - self.size)
+        """``next`` and ``coupling`` from X = next * coupling; directions of rounding size are dropped."""
+        noise = 10 * np.finfo(self.dtype).eps * np.sqrt(len(X)) * max(self.norm, 1e-30)
         self.last = X.shape[1]
-        if most == 0:
-            self.next, self.coupling = X[:, :0], np.zeros((0, X.shape[1]))
+        self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
+        if self.next.shape[1] == 0:  # the space is closed under A: look elsewhere
+            self.coupling = np.zeros((0, self.last))
+            self.invite(self.last)
             return
-        basis, R, pivots = scipy.linalg.qr(X, mode="economic", pivoting=True, check_finite=False)
-        coupling = np.empty_like(R)
-        coupling[:, pivots] = R
-        noise = 10 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
-        live = int(np.sum(np.abs(np.diag(R)) > noise * np.sqrt(n)))
-        live = min(live, most)
-        self.next = basis[:, :live]
-        self.coupling = coupling[:live].astype(np.float64)
-        if live == 0:  # the space is closed under A: look elsewhere
-            self.invite(most)
-        elif abs(R[live - 1, live - 1]) < 1e-3 * self.norm:
+        self.coupling = project(self.next, self.next.shape[1], X)
+        if np.linalg.norm(self.coupling, axis=1).min() < 1e-3 * self.norm:
             # dividing by a small number magnified what rounding left of Q in X
             self.next = self._clean(self.next)
-        self.next = np.ascontiguousarray(self.next)
 
     def search_elsewhere(self, b: int) -> None:
         """Go on from random vectors, for as long as it took to get here."""
@@ -224,7 +217,7 @@ class _Space:
         b = min(b, self.Q.shape[0] - self.size)
         self.next = np.ascontiguousarray(self._clean(self._random(b)))
         self.coupling = np.zeros((b, self.last))
-        self.random_columns += b
+        self.waiting = b
 
     def ritz(self) -> tuple[Array, Array, Array]:
         """Step 3: values (best first), coefficients, residual norms."""
@@ -251,9 +244,9 @@ class _Space:
         return np.asarray(self.Q[:, : self.size] @ S.astype(self.dtype))
 
     def worth_a_look(self) -> bool:
-        """Not after every block: solving the small problem costs as much as a product."""
+        """Not after every block: solving the small problem takes time too."""
         self.looks += 1
-        return self.looks % 3 == 0
+        return self.looks % 2 == 0
 
     def explored(self) -> bool:
         """Whether the last random block was followed for as long as the one before it needed."""
@@ -273,11 +266,54 @@ class _Space:
 
     def _clean(self, X: Array) -> Array:
         """X made orthogonal to Q and to itself, to working precision."""
-        Q = self.Q[:, : self.size]
+        X = np.ascontiguousarray(X)
         for _ in range(2):
-            X = X - Q @ (Q.T @ X)
-            X = np.linalg.qr(X)[0]
-        return np.asarray(X.astype(self.dtype, copy=False))
+            subtract(self.Q, self.size, project(self.Q, self.size, X), X)
+            X = np.ascontiguousarray(np.linalg.qr(X)[0], dtype=self.dtype)
+        return X
+
+
+def apply(A: LinearMap, V: Array) -> Array:
+    """A V, by our own thin product where A is an array."""
+    return times(A, V) if isinstance(A, np.ndarray) else A @ V
+
+
+def _orthonormal(X: Array, noise: float) -> Array:
+    """An orthonormal basis of X's columns, without the directions shorter than ``noise``.
+
+    X' X = E D E' gives the basis X E D^-1/2. Squaring blurs directions much shorter than the
+    longest, so those are taken in a second round, after the long ones are removed from them.
+    """
+    G = _gram(X)
+    D, E = np.linalg.eigh(G)
+    longest = float(D[-1]) if len(D) else 0.0
+    if longest <= noise**2:
+        return X[:, :0]
+    clear = D > max(noise**2, 1e-8 * longest)
+    B = X @ (E[:, clear] / np.sqrt(D[clear])).astype(X.dtype)
+    B = B @ _inverse_root(_gram(B)).astype(X.dtype)
+    rest = np.ascontiguousarray(X @ E[:, ~clear].astype(X.dtype))
+    if rest.shape[1] and longest * 1e-8 > noise**2:
+        for _ in range(2):
+            rest -= B @ (B.T @ rest)
+        B = np.concatenate([B, _orthonormal(rest, noise)], axis=1)
+        B = B @ _inverse_root(_gram(B)).astype(X.dtype)
+    return np.ascontiguousarray(B)
+
+
+def _gram(X: Array) -> Array:
+    """X' X in float64, a slice of rows at a time."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for a in range(0, len(X), 65_536):
+        part = X[a : a + 65_536].astype(np.float64)
+        total += part.T @ part
+    return total
+
+
+def _inverse_root(G: Array) -> Array:
+    """G^-1/2 of a matrix near the identity."""
+    D, E = np.linalg.eigh(G)
+    return np.asarray((E / np.sqrt(D)) @ E.T)
 
 
 def _settled(
