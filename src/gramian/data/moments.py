@@ -25,6 +25,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class KnownCross:
+    """Y'Y as computed, with a measured bound on what rounding did to it.
+
+    ``error`` bounds |(Y'Y as computed) - (Y'Y)| (Frobenius norm) by a probe: for a random g,
+    |C g - Y'(Y g)| has mean square |C - Y'Y|^2; three times it is taken.
+    """
+
+    matrix: Array
+    error: float
+
+    def scaled(self, factor: Array) -> KnownCross:
+        """Of the data with each column multiplied by its factor."""
+        most = float(np.max(np.abs(factor)))
+        return KnownCross(self.matrix * np.outer(factor, factor), self.error * most**2)
+
+
+@dataclass(frozen=True)
 class Moments:
     """Of every column, in units of ``unit``: mean = high + low (twice the precision), variance.
 
@@ -37,7 +54,7 @@ class Moments:
     variance: Array
     weight: float
     unit: float
-    cross: Array | None = None  # centered cross products, where they came with the same pass
+    cross: KnownCross | None = None  # where it came with the same pass
 
     @property
     def mean(self) -> Array:
@@ -84,7 +101,7 @@ def moments_of(rows: RowBlocked, weights: Array) -> Moments:
         sums, squares, _ = _sums(rows, weights, unit, pivot)
     shift = sums / total
     variance = squares / total - shift**2
-    if np.any(shift**2 > 16 * variance):
+    if np.any(shift**2 > 1e4 * variance):
         pivot, sums, squares = _again(rows, weights, unit, pivot, shift, total)
         shift = sums / total
         variance = squares / total - shift**2
@@ -101,8 +118,8 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     """Moments and cross products of tall data in one pass, or ``None`` if that would lose digits.
 
     The pivot is, for each column, the value nearest to the mean of a sample of rows; a column of
-    ones beside the data gives the sums, so  Y'Y = sum w t t' - W d d'  with d = mean - pivot. That
-    subtraction is harmless while d is small against the spread, and refused otherwise.
+    weights beside the data gives the sums, so  Y'Y = sum w t t' - W d d'  with d = mean - pivot.
+    That subtraction is harmless while d is small against the spread, and refused otherwise.
     """
     n, p = rows.shape
     if rows.flip or n < 8 * p or n < 2000 or p > 512:
@@ -118,10 +135,13 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
         return pivot, np.zeros_like(pivot), np.ones_like(pivot), w, False
 
     with np.errstate(all="ignore"):
-        C = rows._tiled_cross(arguments, p, ones=True)
+        probe = np.random.default_rng(0).standard_normal(p).astype(rows.dtype)
+        C = rows._tiled_cross(arguments, p, probe)
         total = _total(weights, n)
-        shift = C[:p, p] / total
-        C = C[:p, :p] - total * np.outer(shift, shift)
+        shift, probed = C[:p, p] / total, C[:p, p + 1]
+        C = C[:p, :p]
+        error = 3 * float(np.linalg.norm(C @ probe - probed))
+        C = C - total * np.outer(shift, shift)
         variance = np.diag(C) / total
         size = float(np.sqrt(variance.max(initial=0.0)))
         safe = 2.0**30 if rows.dtype == np.float32 else 2.0**100
@@ -130,7 +150,7 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
             return None
     high = pivot.astype(np.float64) + shift
     low = (pivot - high) + shift
-    return Moments(high, low, np.maximum(variance, 0.0), total, 1.0, C)
+    return Moments(high, low, np.maximum(variance, 0.0), total, 1.0, KnownCross(C, error))
 
 
 def _again(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.moments import Moments, moments_of
+from gramian.data.moments import KnownCross, Moments, moments_of
 from gramian.loops.threads import pause, run
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
@@ -72,7 +72,7 @@ class RowBlocked(ImplicitMap):
     def __init__(self, shape: tuple[int, int], dtype: Any, flip: bool, memory: Any = None) -> None:
         self.shape, self.dtype, self.flip = shape, np.dtype(dtype), flip
         self.centering = Centering.none(shape[1], self.dtype)
-        self.known_cross: Array | None = None
+        self.known_cross: KnownCross | None = None
         self.block_bytes = min(_block_bytes, max(budget(memory) // 32, 65_536))
         self.passes = 0
 
@@ -104,7 +104,7 @@ class RowBlocked(ImplicitMap):
 
     # The design's three verbs ----------------------------------------------------------------
 
-    def then(self, centering: Centering, cross: Array | None = None) -> RowBlocked:
+    def then(self, centering: Centering, cross: KnownCross | None = None) -> RowBlocked:
         """The same rows, centered and scaled as each block is read (``cross`` is Y'Y if known)."""
         other = copy(self)
         other.centering, other.known_cross = centering, cross
@@ -172,7 +172,7 @@ class RowBlocked(ImplicitMap):
     def cross(self) -> Array:
         """Y' Y, p x p, in float64."""
         if self.known_cross is not None:
-            return self.known_cross
+            return self.known_cross.matrix
         return self._lead_outer() if self.flip else self._lead_cross()
 
     def outer(self) -> Array:
@@ -234,19 +234,20 @@ class RowBlocked(ImplicitMap):
         width = self._lying()[1]
         if width > _thin:
             return self._blas_sum(self._lead, self._lying(), "lead")
-        return self._tiled_cross(self._arguments, width, ones=False)
+        return self._tiled_cross(self._arguments, width, np.zeros(0, self.dtype))
 
-    def _tiled_cross(self, arguments: Callable[..., Any], width: int, ones: bool) -> Array:
-        """S' S by our own tiles; with ``ones`` a last column of weights is added to S."""
+    def _tiled_cross(self, arguments: Callable[..., Any], width: int, probe: Array) -> Array:
+        """S' S by our own tiles; with a ``probe`` two columns join S (see ``products.cross``)."""
         from gramian.loops import products
 
-        wide = products.odd_vectors(width + ones, self.dtype)
+        side = width + 2 * bool(probe.size)
+        wide = products.odd_vectors(side, self.dtype)
 
         def step(block: Array, a: int, b: int, total: Array) -> None:
             Y = products.aligned(products.DEPTH, wide, self.dtype)
-            products.cross(block, *arguments(lead=(a, b)), ones, Y, total)
+            products.cross(block, *arguments(lead=(a, b)), probe, Y, total)
 
-        C = self._fold(step, (wide, wide))[: width + ones, : width + ones]
+        C = self._fold(step, (wide, wide))[:side, :side]
         return np.triu(C) + np.triu(C, 1).T
 
     def _lead_outer(self) -> Array:
@@ -257,13 +258,14 @@ class RowBlocked(ImplicitMap):
         if lines > _thin or self.whole is None:
             return self._blas_sum(self._minor, (width, lines), "minor")
         wide = products.odd_vectors(lines, self.dtype)
-        groups = max(1, min(8, width // products.DEPTH))
+        depth = max(min(550_000 // (wide * self.dtype.itemsize), 2 * products.DEPTH), 8)
+        groups = max(1, min(8, width // depth))
         totals = [products.aligned(wide, wide, np.float64) for _ in range(groups)]
         S = self.whole
 
         def piece(g: int) -> None:
-            Y = np.empty((8, products.DEPTH), self.dtype)
-            P = products.aligned(products.DEPTH, wide, self.dtype)
+            Y = products.aligned(8, depth, self.dtype)
+            P = products.aligned(depth, wide, self.dtype)
             step = 4096
             for a in range(width * g // groups, width * (g + 1) // groups, step):
                 pause()

@@ -29,7 +29,7 @@ class SparseRows(ImplicitMap):
         self.centering = Centering.none(self.shape[1], self.dtype)
         self.passes = 0
 
-    def then(self, centering: Centering, cross: Array | None = None) -> SparseRows:
+    def then(self, centering: Centering, cross: Any = None) -> SparseRows:
         """The same rows, centered implicitly."""
         other = copy(self)
         other.centering = centering

@@ -5,7 +5,8 @@
     products   block Krylov on v -> Y'(Y v)
     refined    Y = Q R (blocks of rows, Householder),  R = . S V'   when squaring lost small values
 
-Whatever the way, the pairs are audited on Y itself: |Y'Y v - l v| / l_1 is measured.
+Whatever the way, the pairs are audited on Y itself: |Y'Y v - l v| / l_1 is measured, or bounded by
+what was measured.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import scipy.linalg
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 from gramian.spectral.krylov import default_tolerance
-from gramian.spectral.pairs import Eigenpairs
+from gramian.spectral.pairs import Eigenpairs, signs
 from gramian.spectral.plan import DataMap, Plan, plan_axes
 from gramian.spectral.solvers import Dense
 
@@ -127,12 +128,33 @@ def _squared(Y: DataMap, k: int, plan: Plan, rng: np.random.Generator | None) ->
         pairs = plan.solver(C, k, "largest", rng)
         if _lost(pairs, Y, k):
             return _refined(Y, k, plan)
-        return Axes(_audited(Y, pairs.values, pairs.vectors), plan, _log_det(C))
+        known = getattr(Y, "known_cross", None)
+        if known is None:
+            return Axes(_audited(Y, pairs.values, pairs.vectors), plan, _log_det(C))
+        # C came with a measured bound on its distance from Y'Y: that completes the certificate
+        residuals = pairs.residuals + known.error / pairs.scale
+        tolerance = default_tolerance(np.dtype(Y.dtype))
+        pairs = replace(pairs, residuals=residuals, tolerance=tolerance)
+        return Axes(pairs, plan, _log_det(C))
     pairs = plan.solver(Y.outer(), k, "largest", rng)
     if _lost(pairs, Y, k):
         return _refined(Y, k, plan)
-    V = np.asarray(Y.T @ np.ascontiguousarray(pairs.vectors), np.float64) / np.sqrt(pairs.values)
-    return Axes(_audited(Y, pairs.values, V), plan, -np.inf if n <= p else None)
+    return Axes(_turned(Y, pairs), plan, -np.inf if n <= p else None)
+
+
+def _turned(Y: DataMap, pairs: Eigenpairs) -> Eigenpairs:
+    """Right vectors V = Y' U S^-1 from the left ones, audited by one more product.
+
+    Y'Y v - l v = Y'(Y v - s u), so |Y v - s u| / s_1, which is measured, bounds the residual of v.
+    """
+    U, s = pairs.vectors, np.sqrt(pairs.values)
+    V = np.asarray(Y.T @ np.ascontiguousarray(U), np.float64) / s
+    V /= np.linalg.norm(V, axis=0)
+    YV = np.asarray(Y @ np.ascontiguousarray(V), np.float64)
+    residuals = np.linalg.norm(YV - U * s, axis=0) / s[0]
+    return Eigenpairs(
+        pairs.values, V * signs(V), residuals, pairs.scale, default_tolerance(np.dtype(Y.dtype))
+    )
 
 
 def _log_det(C: Array) -> float | None:
