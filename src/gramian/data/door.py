@@ -95,7 +95,7 @@ def _parsed(X: Array) -> Array:
                 kind = "argument must be a string or a number: " if type(value) is dict else ""
                 refused = TypeError if type(value) is dict else InputError
                 raise refused(
-                    f"{kind}X holds {value!r} at row {i}, column {j} (counted from 0), "
+                    f"{kind}X holds {str(value)!r} at row {i}, column {j} (counted from 0), "
                     "which is not a number; convert or drop that column"
                 ) from error
     return X.astype(np.float64)

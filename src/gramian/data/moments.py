@@ -78,17 +78,13 @@ def moments_of(rows: RowBlocked, weights: Array) -> Moments:
     sums, squares, peak = _sums(rows, weights, unit, pivot)
     if not np.isfinite(sums).all():
         refuse_non_finite(rows)
-    safe = 30 if rows.dtype == np.float32 else 100
-    exponent = int(np.frexp(peak)[1]) if 0 < peak < np.inf else 0
     if not np.isfinite(peak):
         raise InputError(
             "the values differ by more than the range of float64 (about 1.8e308); "
             "divide the data by a constant first"
         )
-    if abs(exponent) > safe:
-        exponent = max(min(exponent, 1000), -1000)
-        if rows.dtype == np.float32:
-            exponent = max(min(exponent, 126), -126)
+    unit = unit_for(peak, rows.dtype)
+    if unit != 1:
         if peak < np.finfo(np.float64).tiny:
             warnings.warn(
                 f"the values vary by less than {np.finfo(np.float64).tiny:.1e} (subnormal numbers): "
@@ -96,7 +92,6 @@ def moments_of(rows: RowBlocked, weights: Array) -> Moments:
                 GramianWarning,
                 stacklevel=2,
             )
-        unit = float(np.ldexp(1.0, -exponent))
         pivot = pivot * unit
         sums, squares, _ = _sums(rows, weights, unit, pivot)
     shift = sums / total
@@ -127,12 +122,13 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 200))])
     with np.errstate(all="ignore"):
         nearest = np.argmin(np.abs(sample - sample.mean(axis=0, dtype=np.float64)), axis=0)
-    pivot = sample[nearest, np.arange(p)]
+        pivot = sample[nearest, np.arange(p)]
+        unit = unit_for(float(np.abs(sample - pivot).max(initial=0.0)), rows.dtype)
     root = np.sqrt(weights).astype(rows.dtype)
 
     def arguments(lead: tuple[int, int]) -> tuple[Any, ...]:
         w = root if root.size == 1 else root[slice(*lead)]
-        return pivot, np.zeros_like(pivot), np.ones_like(pivot), w, False
+        return pivot, np.zeros_like(pivot), np.full_like(pivot, unit), w, False
 
     with np.errstate(all="ignore"):
         probe = np.random.default_rng(0).standard_normal(p).astype(rows.dtype)
@@ -148,9 +144,17 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
         good = np.isfinite(C).all() and 1 / safe < size < safe
         if not good or np.any(shift**2 > 0.1 * variance):
             return None
-    high = pivot.astype(np.float64) + shift
-    low = (pivot - high) + shift
-    return Moments(high, low, np.maximum(variance, 0.0), total, 1.0, KnownCross(C, error))
+    middle = pivot.astype(np.float64) * unit
+    high = middle + shift
+    low = (middle - high) + shift
+    return Moments(high, low, np.maximum(variance, 0.0), total, unit, KnownCross(C, error))
+
+
+def unit_for(peak: float, dtype: Any) -> float:
+    """The power of two that brings ``peak`` near 1: 1 unless squares would leave the float range."""
+    safe, most = (30, 126) if dtype == np.float32 else (100, 1000)
+    exponent = int(np.frexp(peak)[1]) if 0 < peak < np.inf else 0
+    return float(np.ldexp(1.0, -max(min(exponent, most), -most))) if abs(exponent) > safe else 1.0
 
 
 def _again(
@@ -169,7 +173,7 @@ def _sums(
 
     p = rows.shape[1]
     blocks = rows._lead_blocks()
-    groups = min(8, len(blocks))
+    groups = min(8, len(blocks), max(2, rows.block_bytes // (24 * p)))
     bounds = [len(blocks) * g // groups for g in range(groups + 1)]
     parts = np.zeros((groups, 3, p))
 

@@ -345,7 +345,7 @@ class RowBlocked(ImplicitMap):
         from gramian.loops.products import aligned
 
         blocks = self._lead_blocks()
-        room = max(2, 64_000_000 // (8 * shape[0] * shape[1] or 1))
+        room = max(2, 4 * self.block_bytes // (8 * shape[0] * shape[1] or 1))
         groups = min(8, room, len(blocks))
         bounds = [len(blocks) * g // groups for g in range(groups + 1)]
         totals = [aligned(*shape, np.float64) for _ in range(groups)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.moments import Moments, refuse_non_finite
+from gramian.data.moments import Moments, refuse_non_finite, unit_for
 from gramian.data.rows import Centering
 from gramian.maps import Array, ImplicitMap
 
@@ -41,9 +41,7 @@ class SparseRows(ImplicitMap):
         refuse_non_finite(self)
         values, columns = self.X.data.astype(np.float64), self.X.indices
         peak = float(np.abs(values).max(initial=0.0))
-        exponent = int(np.frexp(peak)[1]) if peak else 0
-        safe = 30 if self.dtype == np.float32 else 100
-        unit = float(np.ldexp(1.0, -exponent)) if abs(exponent) > safe else 1.0
+        unit = unit_for(peak, self.dtype)
         values *= unit
         weights = np.broadcast_to(weights, self.shape[0])
         w = np.repeat(weights, np.diff(self.X.indptr))

@@ -134,7 +134,7 @@ class PCA(LinearEmbedder):
         self.n_samples_ = rows.shape[0]
         factor = moments.unit / units
         center = Centering.of(self.mean_, self._mean_rest, factor, np.sqrt(weights), rows.dtype)
-        cross = None if moments.cross is None else moments.cross.scaled(factor)
+        cross = None if moments.cross is None else moments.cross.scaled(1 / units)
         Y = rows.then(center, cross)  # 1
         total = float(np.sum(moments.variance / units**2)) * moments.weight
         most = min(max(self.n_samples_, int(moments.weight)) - 1, Y.shape[1])

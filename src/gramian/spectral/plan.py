@@ -79,8 +79,9 @@ def plan_axes(Y: DataMap, k: int, solver: Any = "auto", memory: Any = None) -> P
     small, allowed = min(n, p), budget(memory)
     chosen = solver_of(solver)
     side, kind = ("YᵀY", "cross") if p <= n else ("YYᵀ", "outer")
-    squared = 8 * small * small * 3 + _block_bytes(Y)
-    products = _krylov_bytes(Y, p, k) + _block_bytes(Y)
+    around = _block_bytes(Y) + 8 * p * (8 + 3 * max(k, 8))  # means, factors; blocks of vectors
+    squared = 8 * small * small * 3 + around
+    products = _krylov_bytes(Y, p, k) + around
     if chosen is None:
         by_products = _products_pay(Y, small, k) or squared > allowed
         chosen = BlockKrylov() if by_products and k < small else Dense()

@@ -1,0 +1,81 @@
+"""Run the benchmarks asked for and print their tables as they come."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import benchmarks
+from benchmarks import pca, products, solvers, start
+from benchmarks.measure import Machine, Settings, Table
+
+
+def machine(settings: Settings) -> Iterator[Table]:
+    """The roofline alone."""
+    yield Machine.measured(settings.quick).table()
+
+
+BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
+    "machine": machine,
+    "pca": pca.tables,
+    "products": products.tables,
+    "solvers": solvers.tables,
+    "blocks": solvers.block_tables,
+    "start": start.tables,
+}
+PACKAGES = ("gramian", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "numba", "primme")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the tables; 0 unless something broke."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=benchmarks.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, no memory figures")
+    parser.add_argument("--json", metavar="OUT", type=Path, help="write the tables here too")
+    asked = parser.parse_args(arguments)
+    unknown = [name for name in asked.names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
+    settings = Settings.of(asked.quick)
+    print(_circumstances(), flush=True)
+    found: list[Table] = []
+    for name in asked.names or [name for name in BENCHMARKS if name not in ("machine", "blocks")]:
+        for table in BENCHMARKS[name](settings):
+            found.append(table)
+            print(f"\n{table}", flush=True)
+    if asked.json:
+        told = {"circumstances": _circumstances(), "tables": [table.as_dict() for table in found]}
+        asked.json.write_text(json.dumps(told, indent=1, ensure_ascii=False), encoding="utf-8")
+    return 0
+
+
+def _circumstances() -> str:
+    """Versions, cores, and how busy the machine is."""
+    load = f", load {os.getloadavg()[0]:.2f}" if hasattr(os, "getloadavg") else ""
+    return f"Python {platform.python_version()}, {', '.join(_versions())}; {_cores()} cores{load}"
+
+
+def _versions() -> Iterator[str]:
+    for name in PACKAGES:
+        try:
+            yield f"{name} {version(name)}"
+        except PackageNotFoundError:
+            continue
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""The thin products that every solver is made of, against numpy (BLAS)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import Machine, Settings, Table, interleaved
+
+COLUMNS = (
+    *("product", "dtype", "order", "columns", "ours ms", "numpy ms", "numpy / ours"),
+    *("difference", "roofline"),
+)
+
+
+def tables(settings: Settings) -> Iterator[Table]:
+    """One table: A V and centered Y'(Y V)."""
+    machine = Machine.measured(settings.quick)
+    n, p = (300, 200) if settings.quick else (10_000, 5_000)
+    rounds = 2 if settings.quick else 9
+    rows = [
+        row
+        for dtype in ("float32", "float64")
+        for order in "CF"
+        for row in _rows(n, p, dtype, order, rounds, machine)
+    ]
+    note = (
+        "numpy multiplies a copy of the data centered beforehand; ours centers as it reads. "
+        "Difference: largest entry of ours minus numpy's float64 product, over its largest entry."
+    )
+    yield Table(f"Thin products, {n:,} x {p:,}", COLUMNS, rows, (note,))
+
+
+def _rows(
+    n: int, p: int, dtype: str, order: str, rounds: int, machine: Machine
+) -> Iterator[tuple[Any, ...]]:
+    from gramian.data.door import open_rows
+    from gramian.data.rows import Centering
+    from gramian.loops.thin import times
+
+    rng = np.random.default_rng(0)
+    A = np.asarray(rng.standard_normal((n, p)) + 1, dtype=dtype, order=order)
+    mean = A.mean(axis=0, dtype=np.float64)
+    centering = Centering.of(mean, np.zeros(p), np.ones(p), np.ones(1), np.dtype(dtype))
+    Y = open_rows(A).rows.then(centering)
+    C = np.asarray(A - mean, dtype=dtype, order=order)
+    for m in (8, 16, 32, 64):
+        V = rng.standard_normal((p, m)).astype(dtype)
+        V64 = V.astype(np.float64)
+        flops, read = 2.0 * n * p * m, A.nbytes
+        found = interleaved({"ours": lambda V=V: times(A, V), "numpy": lambda V=V: A @ V}, rounds)
+        exact = A.astype(np.float64) @ V64
+        least = machine.least_seconds(flops, read, dtype)
+        yield ("A V", dtype, order, m, *_figures(found, exact, least))
+        found = interleaved(
+            {"ours": lambda V=V: Y.gram(V), "numpy": lambda V=V: C.T @ (C @ V)}, rounds
+        )
+        exact = C.astype(np.float64).T @ (C.astype(np.float64) @ V64)
+        least = machine.least_seconds(2 * flops, read, dtype)
+        yield ("Y'(Y V)", dtype, order, m, *_figures(found, exact, least))
+
+
+def _figures(found: dict[str, Any], exact: np.ndarray, least: float) -> tuple[Any, ...]:
+    ours, numpy = found["ours"].seconds, found["numpy"].seconds
+    difference = float(np.abs(found["ours"].answer - exact).max() / np.abs(exact).max())
+    return 1e3 * ours, 1e3 * numpy, numpy / ours, difference, f"{least / ours:.0%}"
