@@ -6,6 +6,7 @@ compiled code and thread pools are not held against anybody.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -83,10 +84,8 @@ def _status(name: str) -> int:
 
 def _give_back() -> None:
     """Return freed heap to the system, so that the fit has to ask for its own."""
-    try:
+    with contextlib.suppress(OSError, AttributeError):  # not glibc
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    except (OSError, AttributeError):
-        pass
 
 
 def main(arguments: list[str]) -> None:

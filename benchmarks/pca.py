@@ -1,4 +1,4 @@
-"""PCA against scikit-learn and scikit-learn-intelex: time, memory, accuracy, share of the roofline."""
+"""PCA against scikit-learn and intelex: time, memory, accuracy, share of the roofline."""
 
 from __future__ import annotations
 

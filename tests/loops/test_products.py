@@ -2,14 +2,26 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from gramian.data.rows import ArrayRows, Centering
 from gramian.loops import products
 from gramian.loops.threads import limit_threads, run, thread_count
 from gramian.testing import tolerance
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-SHAPES = [(1, 1), (2, 3), (7, 5), (8, 8), (9, 17), (64, 33), (300, 1), (3, 700), (1031, 130), (130, 1031)]
+SHAPES = [
+    (1, 1),
+    (2, 3),
+    (7, 5),
+    (8, 8),
+    (9, 17),
+    (64, 33),
+    (300, 1),
+    (3, 700),
+    (1031, 130),
+    (130, 1031),
+]
 
 
 def centered(X, seed=0):
@@ -63,7 +75,10 @@ def test_plain_product_any_shape(n, p, m, double):
 def test_same_bits_on_any_number_of_threads(dtype, order):
     rng = np.random.default_rng(2)
     X = np.asarray(rng.standard_normal((5000, 100)) + 1, dtype=dtype, order=order)
-    V, U = rng.standard_normal((100, 12)).astype(dtype), rng.standard_normal((5000, 3)).astype(dtype)
+    V, U = (
+        rng.standard_normal((100, 12)).astype(dtype),
+        rng.standard_normal((5000, 3)).astype(dtype),
+    )
     answers = []
     for threads in (1, 2, 8):
         with limit_threads(threads):

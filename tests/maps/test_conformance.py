@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from gramian.data.door import open_rows
 from gramian.data.rows import Centering
 from gramian.inference.gaussian import LowRankPlusDiagonal

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+
 from gramian import PCA
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.memory import available, budget, in_words
@@ -55,7 +56,10 @@ def test_bad_data(name):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        *(({"n_components": k}, "1 to 4") for k in (0, -1, 1.5, "two", True, float("nan"), 5, 1.0, 0.0)),
+        *(
+            ({"n_components": k}, "1 to 4")
+            for k in (0, -1, 1.5, "two", True, float("nan"), 5, 1.0, 0.0)
+        ),
         ({"scale": "std"}, "None or 'unit'"),
         ({"ddof": 30}, "less than n = 30"),
         ({"ddof": "one"}, "usually 1 or 0"),
@@ -229,4 +233,8 @@ def test_refused_for_memory():
 def test_sizes():
     assert budget("4GB") == 4 * 10**9 and budget("2GiB") == 2 * 2**30 and budget(5e6) == 5_000_000
     assert budget("1.5 MB") == 1_500_000 and 0 < budget(None) <= available()
-    assert in_words(1_234_567_890) == "1.23 GB" and in_words(12) == "12 B" and in_words(2e13) == "20 TB"
+    assert (
+        in_words(1_234_567_890) == "1.23 GB"
+        and in_words(12) == "12 B"
+        and in_words(2e13) == "20 TB"
+    )

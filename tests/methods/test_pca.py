@@ -8,12 +8,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
-from gramian import PCA
-from gramian.errors import GramianWarning
-from gramian.maps import ImplicitMap, to_dense
-from gramian.spectral.krylov import BlockKrylov
-from gramian.spectral.solvers import Dense
-from gramian.testing import same_subspace, same_up_to_signs, tolerance
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_low_rank_matrix
@@ -21,6 +15,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from gramian import PCA
+from gramian.errors import GramianWarning
+from gramian.maps import ImplicitMap, to_dense
+from gramian.spectral.krylov import BlockKrylov
+from gramian.spectral.solvers import Dense
+from gramian.testing import same_subspace, same_up_to_signs, tolerance
 
 IRIS = load_iris().data
 DIGITS = load_digits().data
@@ -33,12 +34,25 @@ def spectrum_of(X, ddof=1):
     return s**2 / (len(X) - ddof), Vt
 
 
-@parametrize_with_checks([PCA(), PCA(1), PCA(solver="krylov"), PCA(solver="dense"), PCA(whiten=True)])
+@parametrize_with_checks(
+    [PCA(), PCA(1), PCA(solver="krylov"), PCA(solver="dense"), PCA(whiten=True)]
+)
 def test_sklearn_contract(estimator, check):
     check(estimator)
 
 
-SHAPES = [(2, 1), (2, 5), (3, 2), (50, 6), (6, 50), (40, 40), (41, 40), (300, 3), (3000, 20), (20, 3000)]
+SHAPES = [
+    (2, 1),
+    (2, 5),
+    (3, 2),
+    (50, 6),
+    (6, 50),
+    (40, 40),
+    (41, 40),
+    (300, 3),
+    (3000, 20),
+    (20, 3000),
+]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -53,7 +67,9 @@ def test_equals_svd(shape, dtype, order, solver):
     k = min(shape[0] - 1, p, 5)
     model = PCA(k, solver=solver).fit(X)
     values, Vt = spectrum_of(X)
-    tol = max(tolerance(dtype, max(shape), 30), 1e-4 if dtype == np.float32 and solver == "krylov" else 0)
+    tol = max(
+        tolerance(dtype, max(shape), 30), 1e-4 if dtype == np.float32 and solver == "krylov" else 0
+    )
     tol = max(tol, 1e-6 if solver == "krylov" else 0)
     assert np.abs(model.explained_variance_ / values[0] - values[:k] / values[0]).max() <= tol
     assert np.abs(model.components_ @ model.components_.T - np.eye(k)).max() <= tol
@@ -61,7 +77,9 @@ def test_equals_svd(shape, dtype, order, solver):
     assert model.components_.dtype == dtype and model.transform(X).dtype == dtype
     gaps = np.abs(np.diff(values[: k + 1])) / values[0] if len(values) > k else np.ones(1)
     if gaps.min() > 1e-3:
-        same_up_to_signs(model.components_.T, Vt[:k].T, rtol=max(100 * tol, 1e-3 if tol > 1e-7 else 0))
+        same_up_to_signs(
+            model.components_.T, Vt[:k].T, rtol=max(100 * tol, 1e-3 if tol > 1e-7 else 0)
+        )
 
 
 def test_certificate_is_the_true_residual():
@@ -92,27 +110,45 @@ def test_every_storage_gives_the_same(tmp_path):
     locked = X.copy()
     locked.flags.writeable = False
     sources = {
-        "list": X.tolist(), "fortran": np.asfortranarray(X), "strided": np.repeat(X, 2, 0)[::2],
-        "read-only": locked, "int": X.astype(np.int64), "uint8": X.astype(np.uint8),
-        "object": X.astype(object), "big-endian": X.astype(">f8"), "float16": X.astype(np.float16),
-        "csr": sp.csr_array(X), "csc": sp.csc_matrix(X), "coo": sp.coo_array(X),
-        "pandas": frame, "polars": pl.from_pandas(frame), "memmap": np.load(tmp_path / "x.npy", mmap_mode="r"),
-        "npy": tmp_path / "x.npy", "npy str": str(tmp_path / "x.npy"), "npz": tmp_path / "x.npz",
-        "csv": tmp_path / "x.csv", "tsv": tmp_path / "x.tsv", "parquet": tmp_path / "x.parquet",
+        "list": X.tolist(),
+        "fortran": np.asfortranarray(X),
+        "strided": np.repeat(X, 2, 0)[::2],
+        "read-only": locked,
+        "int": X.astype(np.int64),
+        "uint8": X.astype(np.uint8),
+        "object": X.astype(object),
+        "big-endian": X.astype(">f8"),
+        "float16": X.astype(np.float16),
+        "csr": sp.csr_array(X),
+        "csc": sp.csc_matrix(X),
+        "coo": sp.coo_array(X),
+        "pandas": frame,
+        "polars": pl.from_pandas(frame),
+        "memmap": np.load(tmp_path / "x.npy", mmap_mode="r"),
+        "npy": tmp_path / "x.npy",
+        "npy str": str(tmp_path / "x.npy"),
+        "npz": tmp_path / "x.npz",
+        "csv": tmp_path / "x.csv",
+        "tsv": tmp_path / "x.tsv",
+        "parquet": tmp_path / "x.parquet",
     }
     reference = PCA(3).fit(X)
     Z = reference.transform(X)
     for name, source in sources.items():
         model = PCA(3).fit(source)
         rtol = 1e-5 if name == "float16" else 1e-12
-        assert np.allclose(model.explained_variance_, reference.explained_variance_, rtol=rtol), name
+        assert np.allclose(model.explained_variance_, reference.explained_variance_, rtol=rtol), (
+            name
+        )
         same_up_to_signs(model.transform(source), Z, rtol=10 * rtol)
         same_up_to_signs(PCA(3).fit_transform(source), Z, rtol=10 * rtol)
 
 
 def test_booleans():
     X = np.random.default_rng(0).random((60, 4)) < 0.4
-    assert np.allclose(PCA().fit(X).explained_variance_, PCA().fit(X.astype(float)).explained_variance_)
+    assert np.allclose(
+        PCA().fit(X).explained_variance_, PCA().fit(X.astype(float)).explained_variance_
+    )
 
 
 def test_fraction_grows_only_as_far_as_needed():
@@ -189,7 +225,9 @@ def test_wide_covariance_is_a_map_and_densities_agree():
     assert isinstance(C, ImplicitMap) and isinstance(P, ImplicitMap)
     assert np.allclose(to_dense(C) @ to_dense(P), np.eye(30))
     new = rng.standard_normal((5, 30))
-    assert np.allclose(model.score_samples(new), multivariate_normal(model.mean_, to_dense(C)).logpdf(new))
+    assert np.allclose(
+        model.score_samples(new), multivariate_normal(model.mean_, to_dense(C)).logpdf(new)
+    )
     # the model's variance is the data's: p - k directions share what is left
     assert np.isclose(np.trace(to_dense(C)), model.total_variance_)
     huge = PCA(2).fit(rng.standard_normal((6, 60_000)))  # 60000 x 60000 would be 29 GB
@@ -199,10 +237,21 @@ def test_wide_covariance_is_a_map_and_densities_agree():
 def test_from_covariance_equals_fit():
     for scale in (None, "unit"):
         fitted = PCA(3, scale=scale).fit(IRIS)
-        model = PCA.from_covariance(np.cov(IRIS.T), IRIS.mean(axis=0), 150, n_components=3, scale=scale)
-        for name in ("explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_",
-                     "noise_variance_", "total_variance_", "reconstruction_error_", "correlations_",
-                     "log_generalized_variance_", "components_"):
+        model = PCA.from_covariance(
+            np.cov(IRIS.T), IRIS.mean(axis=0), 150, n_components=3, scale=scale
+        )
+        for name in (
+            "explained_variance_",
+            "explained_variance_ratio_",
+            "singular_values_",
+            "mean_",
+            "noise_variance_",
+            "total_variance_",
+            "reconstruction_error_",
+            "correlations_",
+            "log_generalized_variance_",
+            "components_",
+        ):
             assert np.allclose(getattr(model, name), getattr(fitted, name), atol=1e-9), name
         assert np.allclose(model.transform(IRIS), fitted.transform(IRIS), atol=1e-9)
         assert np.isclose(model.score(IRIS), fitted.score(IRIS))
@@ -218,7 +267,13 @@ def test_sample_weight_is_repetition():
     rng = np.random.default_rng(4)
     w = rng.integers(0, 4, 150)
     a, b = PCA(3).fit(IRIS, sample_weight=w), PCA(3).fit(np.repeat(IRIS, w, axis=0))
-    for name in ("explained_variance_", "mean_", "singular_values_", "total_variance_", "correlations_"):
+    for name in (
+        "explained_variance_",
+        "mean_",
+        "singular_values_",
+        "total_variance_",
+        "correlations_",
+    ):
         assert np.allclose(getattr(a, name), getattr(b, name), rtol=1e-11), name
     same_up_to_signs(a.components_.T, b.components_.T, rtol=1e-10)
     big = rng.standard_normal((5000, 6)) + 2
@@ -230,7 +285,9 @@ def test_sample_weight_is_repetition():
 
 
 def test_ddof_zero_is_princomp():
-    assert np.allclose(PCA(ddof=0).fit(IRIS).explained_variance_, PCA().fit(IRIS).explained_variance_ * 149 / 150)
+    assert np.allclose(
+        PCA(ddof=0).fit(IRIS).explained_variance_, PCA().fit(IRIS).explained_variance_ * 149 / 150
+    )
 
 
 def test_permuting_rows_permutes_coordinates():
@@ -241,17 +298,29 @@ def test_permuting_rows_permutes_coordinates():
 
 def test_powers_of_two_give_the_same_bits():
     rng = np.random.default_rng(5)
-    for X in (rng.standard_normal((60, 5)), rng.standard_normal((4000, 12)), rng.standard_normal((10, 300))):
+    for X in (
+        rng.standard_normal((60, 5)),
+        rng.standard_normal((4000, 12)),
+        rng.standard_normal((10, 300)),
+    ):
         reference = PCA(3).fit(X)
         for exponent in (-600, -300, -120, 7, 300, 600):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", GramianWarning)  # variances leave the range of floats
+                warnings.simplefilter(
+                    "ignore", GramianWarning
+                )  # variances leave the range of floats
                 model = PCA(3).fit(np.ldexp(X, exponent))
             assert np.array_equal(model.components_, reference.components_), exponent
-            assert np.array_equal(model.explained_variance_ratio_, reference.explained_variance_ratio_)
-            assert np.array_equal(np.ldexp(model.singular_values_, -exponent), reference.singular_values_)
+            assert np.array_equal(
+                model.explained_variance_ratio_, reference.explained_variance_ratio_
+            )
+            assert np.array_equal(
+                np.ldexp(model.singular_values_, -exponent), reference.singular_values_
+            )
             Z = model.transform(np.ldexp(X, exponent))
-            assert np.allclose(np.ldexp(Z, -exponent), reference.transform(X), rtol=1e-12, atol=1e-12)
+            assert np.allclose(
+                np.ldexp(Z, -exponent), reference.transform(X), rtol=1e-12, atol=1e-12
+            )
 
 
 def test_extreme_values_say_so():
@@ -271,7 +340,9 @@ def test_shift_does_not_matter():
     for shape in ((500, 6), (6, 500), (3000, 6)):
         for dtype, shifts in ((np.float32, (1e2, 1e4, 1e6)), (np.float64, (1e4, 1e8, 1e12))):
             for shift in shifts:
-                X = (rng.standard_normal(shape) * np.geomspace(3, 0.1, shape[1]) + shift).astype(dtype)
+                X = (rng.standard_normal(shape) * np.geomspace(3, 0.1, shape[1]) + shift).astype(
+                    dtype
+                )
                 values, _ = spectrum_of(X)
                 k = min(3, len(values))
                 found = PCA(k).fit(X).explained_variance_
@@ -313,7 +384,9 @@ def test_duplicate_columns_and_rank():
     hilbert = 1 / (np.arange(1, 13)[:, None] + np.arange(12))
     values, _ = spectrum_of(hilbert)
     found = PCA().fit(hilbert)
-    assert np.allclose(np.sqrt(found.explained_variance_), np.sqrt(values[:11]), rtol=1e-4, atol=1e-15)
+    assert np.allclose(
+        np.sqrt(found.explained_variance_), np.sqrt(values[:11]), rtol=1e-4, atol=1e-15
+    )
 
 
 def test_small_singular_values_survive():
@@ -390,7 +463,9 @@ def test_frames_names_pipeline_gridsearch_clone_joblib():
         PCA(2).fit(IRIS).transform(IRIS[:, :3])
     y = load_iris().target
     search = GridSearchCV(
-        make_pipeline(PCA(), LogisticRegression(max_iter=2000)), {"pca__n_components": [1, 3]}, n_jobs=2
+        make_pipeline(PCA(), LogisticRegression(max_iter=2000)),
+        {"pca__n_components": [1, 3]},
+        n_jobs=2,
     ).fit(IRIS, y)
     assert search.best_params_ == {"pca__n_components": 3}
     assert clone(PCA(2, scale="unit")).get_params() == PCA(2, scale="unit").get_params()

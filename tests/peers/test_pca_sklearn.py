@@ -2,12 +2,25 @@
 
 import numpy as np
 import pytest
-from gramian import PCA
-from gramian.testing import same_up_to_signs, tolerance
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine, make_low_rank_matrix
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_low_rank_matrix,
+)
 from sklearn.decomposition import PCA as Peer
 
-NAMES = ("explained_variance_", "explained_variance_ratio_", "singular_values_", "mean_", "noise_variance_")
+from gramian import PCA
+from gramian.testing import same_up_to_signs, tolerance
+
+NAMES = (
+    "explained_variance_",
+    "explained_variance_ratio_",
+    "singular_values_",
+    "mean_",
+    "noise_variance_",
+)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
@@ -35,7 +48,9 @@ def test_mle_and_fraction(load):
     X = load().data
     assert PCA("mle").fit(X).n_components_ == Peer("mle", svd_solver="full").fit(X).n_components_
     for share in (0.3, 0.8, 0.99):
-        assert PCA(share).fit(X).n_components_ == Peer(share, svd_solver="full").fit(X).n_components_
+        assert (
+            PCA(share).fit(X).n_components_ == Peer(share, svd_solver="full").fit(X).n_components_
+        )
 
 
 def truth(X):
@@ -46,7 +61,12 @@ def truth(X):
 
 @pytest.mark.parametrize(
     ("mean", "dtype", "peer_off"),
-    [(100, np.float32, 1e-4), (1_000, np.float32, 1e-2), (10_000, np.float32, 0.5), (1e8, np.float64, 1e-4)],
+    [
+        (100, np.float32, 1e-4),
+        (1_000, np.float32, 1e-2),
+        (10_000, np.float32, 0.5),
+        (1e8, np.float64, 1e-4),
+    ],
 )
 def test_off_center_data(mean, dtype, peer_off):
     # 500 x 6, standard deviations 3 to 0.1: the README's accuracy table
@@ -59,7 +79,9 @@ def test_off_center_data(mean, dtype, peer_off):
     floor = 10 * max(np.abs(svd - values).max(), np.finfo(dtype).eps * values[0])
     assert np.abs(ours - values).max() <= floor
     peer = Peer().fit(X).explained_variance_
-    assert abs(peer[0] / values[0] - 1) > peer_off, "scikit-learn has become right here: update the README"
+    assert abs(peer[0] / values[0] - 1) > peer_off, (
+        "scikit-learn has become right here: update the README"
+    )
 
 
 def test_whitening_of_tiny_directions():
@@ -80,7 +102,10 @@ def test_whitening_of_tiny_directions():
 def test_unit_spread_far_out(mean, dtype):
     X = (np.random.default_rng(1).standard_normal((1000, 5)) + mean).astype(dtype)
     values = truth(X)
-    assert np.abs(PCA().fit(X).explained_variance_ - values).max() <= tolerance(dtype, 1000) * values[0]
+    assert (
+        np.abs(PCA().fit(X).explained_variance_ - values).max()
+        <= tolerance(dtype, 1000) * values[0]
+    )
 
 
 def test_wide_likelihood():

@@ -7,6 +7,7 @@ import textwrap
 
 import numpy as np
 import pytest
+
 from gramian import PCA
 from gramian.data.door import open_rows
 from gramian.testing import same_up_to_signs
@@ -19,7 +20,11 @@ def write(path, n, p, dtype, order="C", seed=0):
     X = np.lib.format.open_memmap(path, "w+", dtype, (n, p), fortran_order=order == "F")
     for a in range(0, n, 5000):
         b = min(a + 5000, n)
-        X[a:b] = rng.standard_normal((b - a, 10)) * np.arange(10, 0, -1) @ R + rng.standard_normal((b - a, p)) + 5
+        X[a:b] = (
+            rng.standard_normal((b - a, 10)) * np.arange(10, 0, -1) @ R
+            + rng.standard_normal((b - a, p))
+            + 5
+        )
     X.flush()
 
 
@@ -51,7 +56,9 @@ def test_block_size_hardly_matters():
         rows.block_bytes = size
         answers.append(rows.cross())
     for other in answers[1:]:
-        assert np.abs(other - answers[0]).max() <= np.sqrt(3000) * 2.2e-16 * np.abs(answers[0]).max()
+        assert (
+            np.abs(other - answers[0]).max() <= np.sqrt(3000) * 2.2e-16 * np.abs(answers[0]).max()
+        )
 
 
 @pytest.mark.parametrize(("n", "p", "dtype"), [(400_000, 200, "float32"), (600, 60_000, "float64")])
@@ -89,7 +96,9 @@ def test_peak_memory_of_a_file_ten_times_the_budget(tmp_path, n, p, dtype):
         print(json.dumps([peak - base, model.plan_.bytes, float(model.residuals_.max())]))
         """
     )
-    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=250)
+    out = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=250
+    )
     assert out.returncode == 0, out.stderr
     used, planned, residual = json.loads(out.stdout)
     assert used <= 1.1 * cap, f"{used / 1e6:.0f} MB used, {cap / 1e6:.0f} MB allowed"

@@ -4,11 +4,12 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+
 from gramian import PCA
 from gramian.data.examples import iris_path
 from gramian.data.tables import read_table
 from gramian.testing import same_up_to_signs
-from sklearn.datasets import load_digits
 
 
 @pytest.fixture(scope="module")
@@ -32,14 +33,22 @@ def test_iris(iris):
     # R prcomp
     model = PCA().fit(iris)
     assert np.allclose(
-        model.explained_variance_, [4.22824170603, 0.24267074793, 0.07820950004, 0.02383509297], atol=5e-12
+        model.explained_variance_,
+        [4.22824170603, 0.24267074793, 0.07820950004, 0.02383509297],
+        atol=5e-12,
     )
-    assert np.allclose(model.explained_variance_ratio_, [0.92462, 0.05307, 0.01710, 0.00521], atol=5e-6)
-    assert np.allclose(model.components_[0], [0.36138659, -0.08452251, 0.85667061, 0.35828920], atol=5e-9)
+    assert np.allclose(
+        model.explained_variance_ratio_, [0.92462, 0.05307, 0.01710, 0.00521], atol=5e-6
+    )
+    assert np.allclose(
+        model.components_[0], [0.36138659, -0.08452251, 0.85667061, 0.35828920], atol=5e-9
+    )
     assert np.isclose(np.exp(model.log_generalized_variance_), 0.001912729668, rtol=1e-9)
     scaled = PCA(scale="unit").fit(iris)
     assert np.allclose(
-        scaled.explained_variance_, [2.91849781653, 0.91403047147, 0.14675687557, 0.02071483643], atol=5e-12
+        scaled.explained_variance_,
+        [2.91849781653, 0.91403047147, 0.14675687557, 0.02071483643],
+        atol=5e-12,
     )
 
 
@@ -55,10 +64,19 @@ def test_iris_as_probabilistic_model(iris):
 
 def test_digits():
     model = PCA().fit(load_digits().data)
-    expected = [179.006930098, 163.7177468817, 141.7884390923, 101.1003752028, 69.513165591, 59.1085248863]
+    expected = [
+        179.006930098,
+        163.7177468817,
+        141.7884390923,
+        101.1003752028,
+        69.513165591,
+        59.1085248863,
+    ]
     assert np.allclose(model.explained_variance_[:6], expected, atol=5e-10)
     assert np.isclose(model.total_variance_, 1202.1477121607, atol=5e-10)
-    assert np.allclose(model.explained_variance_ratio_[:3], [0.1489059358, 0.1361877124, 0.1179459376], atol=5e-11)
+    assert np.allclose(
+        model.explained_variance_ratio_[:3], [0.1489059358, 0.1361877124, 0.1179459376], atol=5e-11
+    )
     assert model.rank_ == 61
 
 
@@ -73,9 +91,21 @@ def test_places_rated(shared_data):
     assert np.allclose(model.mean_, wanted["center"], rtol=1e-12)
     same_up_to_signs(model.components_.T, wanted["rotation"], rtol=1e-10)
     assert np.isclose(model.total_variance_, 0.5223134, atol=5e-8)
-    assert np.allclose(model.explained_variance_ratio_[:3], [0.722674, 0.097742, 0.053454], atol=5e-7)
+    assert np.allclose(
+        model.explained_variance_ratio_[:3], [0.722674, 0.097742, 0.053454], atol=5e-7
+    )
     scaled = PCA(scale="unit").fit(X)
-    table_12_4 = [3.2977930, 1.2135619, 1.1055299, 0.9072798, 0.8606287, 0.5621858, 0.4838206, 0.3180722, 0.2511282]
+    table_12_4 = [
+        3.2977930,
+        1.2135619,
+        1.1055299,
+        0.9072798,
+        0.8606287,
+        0.5621858,
+        0.4838206,
+        0.3180722,
+        0.2511282,
+    ]
     assert np.allclose(scaled.explained_variance_, table_12_4, atol=5e-8)
     # Climate / PC2 is 0.018 here; the slide prints 0.017
     assert np.isclose(abs(model.correlations_[0, 1]), 0.017667, atol=5e-7)
@@ -112,6 +142,12 @@ def test_usps_threes(shared_data):
         X = read_table(path, header=False).numbers
     X = X[:, -256:]
     model = PCA(19, ddof=0).fit(X)
-    assert np.allclose(model.explained_variance_[:5], [11.401697, 7.919739, 7.064551, 6.584355, 5.105733], atol=5e-7)
+    assert np.allclose(
+        model.explained_variance_[:5],
+        [11.401697, 7.919739, 7.064551, 6.584355, 5.105733],
+        atol=5e-7,
+    )
     shares = np.cumsum(model.explained_variance_ratio_)
-    assert np.isclose(shares[2], 0.293133, atol=5e-7) and np.isclose(shares[18], 0.733139, atol=5e-7)
+    assert np.isclose(shares[2], 0.293133, atol=5e-7) and np.isclose(
+        shares[18], 0.733139, atol=5e-7
+    )

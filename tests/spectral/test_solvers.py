@@ -4,6 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
+
 from gramian.data.door import open_rows
 from gramian.data.rows import Centering
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
@@ -66,7 +67,9 @@ def sparse_symmetric(n=300):
 
 
 def path_laplacian(n=120):
-    L = sp.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]).tolil()
+    L = sp.diags_array(
+        [-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]
+    ).tolil()
     L[0, 0] = L[-1, -1] = 1
     return L.tocsr()
 
@@ -83,7 +86,10 @@ MAPS = {
     "dense float32": (lambda f: with_spectrum(np.linspace(1, 9, 150)).astype(np.float32), (1, 6)),
     "nine cities, indefinite": (lambda f: NINE_CITIES, (1, 3, 9)),
     "sparse": (lambda f: sparse_symmetric(), (1, 8)),
-    "centered sparse": (lambda f: centered_gram(sp.random_array((400, 90), density=0.1, rng=rng)), (5,)),
+    "centered sparse": (
+        lambda f: centered_gram(sp.random_array((400, 90), density=0.1, rng=rng)),
+        (5,),
+    ),
     "Gram of tall": (lambda f: centered_gram(rng.standard_normal((700, 40)) + 5), (1, 6, 40)),
     "Gram of wide": (lambda f: centered_gram(rng.standard_normal((30, 200)) + 5), (1, 6, 29)),
     "memory-mapped": (memory_mapped, (4,)),
@@ -95,7 +101,10 @@ MAPS = {
     ),
     "identity": (lambda f: np.eye(60), (1, 13, 60)),
     "zero": (lambda f: np.zeros((40, 40)), (1, 3)),
-    "clustered": (lambda f: with_spectrum(np.r_[1 + 1e-9 * np.arange(12), np.linspace(0, 0.9, 88)]), (12,)),
+    "clustered": (
+        lambda f: with_spectrum(np.r_[1 + 1e-9 * np.arange(12), np.linspace(0, 0.9, 88)]),
+        (12,),
+    ),
     "path graph": (lambda f: path_laplacian(), (3,)),
     "order 1": (lambda f: np.array([[-2.5]]), (1,)),
     "order 2": (lambda f: np.array([[0.0, 1.0], [1.0, 0.0]]), (1, 2)),
@@ -104,7 +113,9 @@ MAPS = {
 }
 
 
-@pytest.mark.parametrize("solver", [Dense(), BlockKrylov(), BlockKrylov(block=1), BlockKrylov(block=5, basis=40)])
+@pytest.mark.parametrize(
+    "solver", [Dense(), BlockKrylov(), BlockKrylov(block=1), BlockKrylov(block=5, basis=40)]
+)
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 @pytest.mark.parametrize("name", MAPS)
 def test_every_solver_every_map(name, which, solver, tmp_path):
@@ -158,7 +169,10 @@ def test_certificate_is_honest_on_random_maps():
 def test_values_agree_with_fifty_digits():
     A = 1 / (np.arange(1, 9)[:, None] + np.arange(8))  # Hilbert
     with mpmath.workdps(50):
-        exact = sorted((float(v) for v in mpmath.eigsy(mpmath.matrix(A.tolist()), eigvals_only=True)), reverse=True)
+        exact = sorted(
+            (float(v) for v in mpmath.eigsy(mpmath.matrix(A.tolist()), eigvals_only=True)),
+            reverse=True,
+        )
     for solver in (Dense(), BlockKrylov(block=2)):
         assert np.abs(solver(A, 8).values - exact).max() < 60 * 2.2e-16 * 8
 
@@ -172,7 +186,9 @@ def test_budget_of_products_returns_the_best_so_far_and_says_so():
 
 
 def test_auto_falls_back_to_lapack(monkeypatch):
-    monkeypatch.setattr("gramian.spectral.krylov.BlockKrylov.__call__", sloppy(BlockKrylov.__call__))
+    monkeypatch.setattr(
+        "gramian.spectral.krylov.BlockKrylov.__call__", sloppy(BlockKrylov.__call__)
+    )
     A = with_spectrum(np.linspace(0, 1, 900))
     assert eigenpairs(A, 3).certified
 
@@ -257,7 +273,12 @@ def test_plan_says_route_and_bytes_and_refuses():
 
 @pytest.mark.parametrize(
     ("shape", "k", "kind"),
-    [((1_000_000, 100), 10, "cross"), ((500, 50_000), 20, "outer"), ((10_000, 5_000), 20, "products"), ((5000, 4000), 4000, "cross")],
+    [
+        ((1_000_000, 100), 10, "cross"),
+        ((500, 50_000), 20, "outer"),
+        ((10_000, 5_000), 20, "products"),
+        ((5000, 4000), 4000, "cross"),
+    ],
 )
 def test_routes(shape, k, kind):
     Y = open_rows(np.broadcast_to(np.float32(1), shape)).rows

@@ -74,7 +74,7 @@ class NpyRows(RowBlocked):
 
     def _read_from(self, file: int, first: int, count: int) -> Array:
         items = np.empty(count, self.stored)
-        view = memoryview(items.view(np.uint8))
+        view = memoryview(items.view(np.uint8))  # type: ignore[arg-type]
         at = self.offset + first * self.stored.itemsize
         done = 0
         while done < len(view):

@@ -17,10 +17,9 @@ def checked_components(said: Any, most: int) -> int | float | str:
         return most
     if isinstance(said, str) and said == "mle":
         return said
-    if isinstance(said, numbers.Integral) and not isinstance(said, bool) and 1 <= said <= most:
+    if not isinstance(said, bool) and isinstance(said, numbers.Integral) and 1 <= int(said) <= most:
         return int(said)
-    real = isinstance(said, numbers.Real) and not isinstance(said, (numbers.Integral, bool))
-    if real and 0 < said < 1:
+    if isinstance(said, (float, np.floating)) and 0 < said < 1:
         return float(said)
     raise InputError(
         f"n_components={said!r}: give a whole number from 1 to {most} (the most these data allow), "

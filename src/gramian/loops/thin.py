@@ -25,7 +25,12 @@ def times(A: Array, V: Array) -> Array:
     n, p = A.shape
     m = V.shape[1]
     plain = A.dtype == V.dtype and A.dtype in (np.float32, np.float64)
-    if not plain or m > 64 or n * p * m < _small or not (A.flags.c_contiguous or A.flags.f_contiguous):
+    if (
+        not plain
+        or m > 64
+        or n * p * m < _small
+        or not (A.flags.c_contiguous or A.flags.f_contiguous)
+    ):
         return np.asarray(A @ V)
     block = _padded(V)
     if A.flags.c_contiguous:

@@ -153,4 +153,3 @@ def _tile(rows: int, vectors: int) -> Any:
 
 tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
 tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
-

@@ -77,7 +77,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         tags.input_tags.sparse = self.reads == "rows"
         return tags
 
-    def _fit(self, opened: Opened) -> None:
+    def _fit(self, opened: Opened, weights: Any = None) -> None:
         raise TypeError(f"{type(self).__name__} does not say how it fits")
 
     def _place(self, opened: Opened) -> Array:
@@ -102,13 +102,16 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     @property
     def _n_features_out(self) -> int:
-        return int(self.n_components_)  # type: ignore[attr-defined]
+        return int(self.n_components_)
 
 
 def warn(sentence: str, kind: type[GramianWarning] = GramianWarning) -> None:
     """Warn, pointing at the line of the caller's own code that led here."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("gramian", "sklearn"):
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "gramian",
+        "sklearn",
+    ):
         level, frame = level + 1, frame.f_back
     warnings.warn(sentence, kind, stacklevel=level - 1)
 

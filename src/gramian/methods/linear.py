@@ -25,6 +25,10 @@ from gramian.spectral.principal import Axes, rank_tolerance
 class LinearEmbedder(Embedder):
     """Base of methods whose coordinates are linear in the data."""
 
+    n_samples_: int | None
+    singular_values_: Array | None
+    log_generalized_variance_: float | None
+
     def inverse_transform(self, X: Any) -> Array:
         """Points of the data space with the coordinates ``X`` (n, k): m + V z."""
         check_is_fitted(self)
@@ -107,7 +111,9 @@ class LinearEmbedder(Embedder):
             )
         left = max(total - float(values.sum()), 0.0) if k < min(n, p) else 0.0
         in_data_units = np.array([*values, total, left]) / self._divisor
-        *variances, self.total_variance_, self.reconstruction_error_ = _rescaled(in_data_units, back)
+        *variances, self.total_variance_, self.reconstruction_error_ = _rescaled(
+            in_data_units, back
+        )
         self.explained_variance_ = np.array(variances)
         self.explained_variance_ratio_ = values / total if total > 0 else np.zeros(k)
         self.singular_values_ = np.sqrt(values) / back

@@ -123,7 +123,7 @@ class PCA(LinearEmbedder):
         """``fit(X).transform(X)``."""
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
-    def _fit(self, opened: Opened, weights: Array) -> None:
+    def _fit(self, opened: Opened, weights: Any = None) -> None:
         rows = opened.rows
         moments = rows.moments(weights)
         self._divisor = self._checked_divisor(moments.weight)
@@ -131,13 +131,13 @@ class PCA(LinearEmbedder):
         units = self._checked_units(deviations, opened.columns)
         self.mean_, self._mean_rest = moments.high / moments.unit, moments.low / moments.unit
         self.scale_ = None if self.scale is None else units / moments.unit
-        self.n_samples_ = rows.shape[0]
+        self.n_samples_ = n = rows.shape[0]
         factor = moments.unit / units
         center = Centering.of(self.mean_, self._mean_rest, factor, np.sqrt(weights), rows.dtype)
         cross = None if moments.cross is None else moments.cross.scaled(1 / units)
         Y = rows.then(center, cross)  # 1
         total = float(np.sum(moments.variance / units**2)) * moments.weight
-        most = min(max(self.n_samples_, int(moments.weight)) - 1, Y.shape[1])
+        most = min(max(n, int(moments.weight)) - 1, Y.shape[1])
         axes = self._axes(Y, most, total, moments.weight)  # 2
         back = moments.unit if self.scale is None else 1.0
         self._keep(axes, total, back, deviations / moments.unit, rows.dtype)  # 3
@@ -177,7 +177,9 @@ class PCA(LinearEmbedder):
             As for ``PCA``.
         """
         model, opened = cls(**parameters), open_rows(S)
-        S = symmetric(opened.rows.read_rows(slice(0, opened.rows.shape[0])), "the covariance matrix")
+        S = symmetric(
+            opened.rows.read_rows(slice(0, opened.rows.shape[0])), "the covariance matrix"
+        )
         p, deviations = len(S), np.sqrt(np.maximum(np.diag(S), 0.0))
         units = model._checked_units(deviations, opened.columns)
         model.mean_ = np.zeros(p) if mean is None else as_numbers(np.atleast_2d(mean))[0] * 1.0

@@ -14,6 +14,7 @@ a fresh random block joins.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from gramian.maps import Array, LinearMap
 from gramian.spectral.pairs import Eigenpairs
 
 
-def default_tolerance(dtype: np.dtype[np.float64] | np.dtype[np.float32]) -> float:
+def default_tolerance(dtype: np.dtype[Any]) -> float:
     """1e-6 for float64, 1e-4 for float32, relative to the size of the map."""
     return 1e-4 if dtype == np.float32 else 1e-6
 
@@ -62,7 +63,7 @@ class BlockKrylov:
         start: Array | None = None,
     ) -> Eigenpairs:
         rng = np.random.default_rng(0) if rng is None else rng
-        dtype = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
+        dtype: np.dtype[Any] = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
         tol = default_tolerance(dtype) if self.tol is None else self.tol
         budget = self.max_products
         while True:
@@ -81,7 +82,7 @@ class BlockKrylov:
         tol: float,
         rng: np.random.Generator,
         start: Array | None,
-        dtype: np.dtype[np.float32] | np.dtype[np.float64],
+        dtype: np.dtype[Any],
         budget: int,
     ) -> _Space:
         """Steps 1 to 4: a space that holds the wanted pairs, by its own estimate."""
@@ -140,7 +141,7 @@ class _Space:
         A: LinearMap,
         sign: float,
         room: int,
-        dtype: np.dtype[np.float32] | np.dtype[np.float64],
+        dtype: np.dtype[Any],
         rng: np.random.Generator,
     ) -> None:
         self.A, self.sign, self.rng, self.dtype = A, sign, rng, dtype
@@ -289,7 +290,7 @@ def _orthonormal(X: Array, noise: float) -> Array:
     longest = float(D[-1]) if len(D) else 0.0
     if longest <= noise**2:
         return X[:, :0]
-    clear = D > max(noise**2, 1e-8 * longest)
+    clear = max(noise**2, 1e-8 * longest) < D
     B = X @ (E[:, clear] / np.sqrt(D[clear])).astype(X.dtype)
     B = B @ _inverse_root(_gram(B)).astype(X.dtype)
     rest = np.ascontiguousarray(X @ E[:, ~clear].astype(X.dtype))
@@ -321,7 +322,7 @@ def _settled(
     residuals: Array,
     tol: float,
     norm: float,
-    dtype: np.dtype[np.float32] | np.dtype[np.float64],
+    dtype: np.dtype[Any],
 ) -> bool:
     """Each residual within half the tolerance of its own value, or as small as makes sense.
 

@@ -6,7 +6,7 @@ answer to their tolerance; ``plan`` chooses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np

@@ -1,0 +1,131 @@
+"""The benchmarks run, at tiny sizes: their tables are whole and their accuracy columns finite."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.__main__ import BENCHMARKS, main
+from benchmarks.measure import Machine, Table, interleaved, sine, value_error
+from benchmarks.memory import extra_bytes, peak_of
+from benchmarks.pca import CONTESTANTS, QUICK
+
+
+def tables_of(name: str, folder: Path) -> list[dict[str, Any]]:
+    out = folder / "out.json"
+    assert main([name, "--quick", "--json", str(out)]) == 0
+    return list(json.loads(out.read_text(encoding="utf-8"))["tables"])
+
+
+def test_pca_table_has_every_contestant_with_finite_accuracy(tmp_path: Path) -> None:
+    *found, roofline = tables_of("pca", tmp_path)
+    assert len(found) == len(QUICK)
+    for table, case in zip(found, QUICK, strict=True):
+        assert len(table["rows"]) == 2 * len(case.names)
+        for row in table["rows"]:
+            if row["seconds"] == "not installed":
+                continue
+            for column in ("seconds", "eigenvalue error", "sine of angle", "residual"):
+                assert math.isfinite(row[column]), (table["title"], row)
+            if row["contestant"] == "gramian":
+                assert row["residual"] <= (1e-4 if row["dtype"] == "float32" else 1e-6)
+                assert math.isfinite(row["claimed"])
+    assert all(row["measured"] > 0 for row in roofline["rows"])
+
+
+def test_products_table_is_whole_and_right(tmp_path: Path) -> None:
+    (table,) = tables_of("products", tmp_path)
+    assert len(table["rows"]) == 2 * 2 * 2 * 4  # dtypes, orders, products, column counts
+    for row in table["rows"]:
+        assert row["ours ms"] > 0
+        assert row["difference"] < (1e-5 if row["dtype"] == "float32" else 1e-13)
+
+
+def test_solver_tables_certify_ours_on_every_map(tmp_path: Path) -> None:
+    found = tables_of("solvers", tmp_path)
+    assert [table["title"].split()[1] for table in found] == ["dense", "sparse", "matrix-free"]
+    for table in found:
+        for row in table["rows"]:
+            assert isinstance(row["gramian s"], float), row  # text would mean: missed the tolerance
+            assert all(math.isfinite(float(residual)) for residual in row["residuals"].split())
+
+
+def test_block_table_is_produced(tmp_path: Path) -> None:
+    (table,) = tables_of("blocks", tmp_path)
+    assert table["rows"]
+    assert all(isinstance(row["default, s"], float) for row in table["rows"])
+
+
+def test_machine_table_is_produced(tmp_path: Path) -> None:
+    (table,) = tables_of("machine", tmp_path)
+    assert len(table["rows"]) == 3
+
+
+def test_an_unknown_benchmark_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["speed"])
+    assert stop.value.code == 2
+    assert "'speed'" in capsys.readouterr().err
+    assert "start" in BENCHMARKS  # starts processes that fit: too slow for here
+
+
+def test_contestants_take_turns_and_failures_are_results() -> None:
+    order: list[str] = []
+
+    def fails() -> None:
+        order.append("b")
+        raise ValueError("no")
+
+    found = interleaved({"a": lambda: order.append("a"), "b": fails}, rounds=3)
+    assert "".join(order) == "ababab"
+    assert found["a"].runs == 3
+    assert isinstance(found["b"].answer, ValueError)
+    assert found["b"].seconds == math.inf
+
+
+def test_one_slow_run_is_not_the_last_word() -> None:
+    runs: list[int] = []
+    interleaved({"slow": lambda: runs.append(1)}, rounds=4, patience=0.0)
+    assert len(runs) == 2
+
+
+def test_accuracy_measures_know_the_truth() -> None:
+    axes = np.eye(4)
+    turned = axes[:, :1] * np.cos(1e-9) + axes[:, 1:2] * np.sin(1e-9)
+    assert sine(turned, axes[:, :1]) == pytest.approx(1e-9, rel=1e-6)
+    assert sine(axes[:, [1, 0]], axes[:, :2]) == 0
+    assert value_error(np.array([2.0, 1.1]), np.array([2.0, 1.0])) == pytest.approx(0.1)
+
+
+def test_roofline_takes_the_binding_limit() -> None:
+    machine = Machine({"float64": 10.0}, 2.0)
+    assert machine.least_seconds(100, 2, "float64") == 10
+    assert machine.least_seconds(1, 8, "float64") == 4
+    assert machine.better(Machine({"float64": 5.0}, 3.0)) == Machine({"float64": 10.0}, 3.0)
+
+
+def test_table_is_markdown() -> None:
+    text = str(Table("T", ("a", "b"), [(1e-9, "x"), (1234.5, None)], ("note",)))
+    assert "| 1.0e-09 | x |" in text
+    assert "| 1234    |   |" in text
+    assert text.endswith("note\n")
+
+
+def test_peak_memory_sees_what_is_touched_and_let_go() -> None:
+    seen = peak_of(lambda: np.ones(8_000_000).sum())
+    assert 55e6 < seen < 90e6
+
+
+def test_memory_of_a_fit_in_its_own_process(tmp_path: Path) -> None:
+    path = tmp_path / "X.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((500, 40)))
+    seen = extra_bytes(path, "gramian", 3)
+    assert seen is not None
+    assert 0 <= seen < 100e6
+    assert extra_bytes(path, "nobody", 3) is None
+    assert "gramian" in CONTESTANTS
