@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -26,9 +27,11 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "pca": pca.tables,
     "products": products.tables,
     "solvers": solvers.tables,
+    **{name: partial(solvers.tables, families=(name,)) for name in solvers.FAMILIES},
     "blocks": solvers.block_tables,
     "start": start.tables,
 }
+USUAL = ("pca", "products", "start", "solvers")
 PACKAGES = ("gramian", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "numba", "primme")
 
 
@@ -49,7 +52,7 @@ def main(arguments: list[str] | None = None) -> int:
     settings = Settings.of(asked.quick)
     print(_circumstances(), flush=True)
     found: list[Table] = []
-    for name in asked.names or [name for name in BENCHMARKS if name not in ("machine", "blocks")]:
+    for name in asked.names or USUAL:
         for table in BENCHMARKS[name](settings):
             found.append(table)
             print(f"\n{table}", flush=True)

@@ -18,7 +18,7 @@ class Settings:
 
     quick: bool = False
     rounds: int = 3
-    patience: float = 6.0  # a solver slower than this twice is not asked a third time
+    patience: float = 2.0  # a solver slower than this twice is not asked a third time
     memory: bool = True  # a fresh process for each contestant, to see its peak
 
     @staticmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,6 +16,7 @@ from benchmarks.measure import Settings, Table, interleaved
 Answer = tuple[np.ndarray, np.ndarray]
 Solve = Callable[[Any, int, str, float], Answer]
 NAMES = ("gramian", "ARPACK", "LOBPCG", "PRIMME")
+FAMILIES = ("dense", "sparse", "matrix-free")
 TOLERANCE = {"float64": 1e-6, "float32": 1e-4}
 SLACK = 1.1  # |A| is known to a few percent only
 
@@ -140,7 +142,7 @@ class Case:
 def cases(quick: bool) -> list[Case]:
     """Dense, sparse and matrix-free maps."""
     few, many = (300, 400) if quick else (2_000, 5_000)
-    large, grid = (900, 30) if quick else (30_000, 150)
+    large, grid = (900, 30) if quick else (10_000, 100)
     found = [
         Case("dense", f"{kind} {n:,}, {dtype}", lambda make=make, n=n, t=dtype: make(n, t))
         for kind, make in (("Gram", data.gram_like), ("kernel", data.kernel_matrix))
@@ -170,7 +172,7 @@ def cases(quick: bool) -> list[Case]:
 # Tables -----------------------------------------------------------------------------------------
 
 
-def tables(settings: Settings) -> Iterator[Table]:
+def tables(settings: Settings, families: tuple[str, ...] = FAMILIES) -> Iterator[Table]:
     """Solvers side by side, one table for a family of maps."""
     names = [name for name in NAMES if name != "PRIMME" or find_spec("primme")]
     columns = ("map", "k", *(f"{name} s" for name in names), "best / ours", "products", "residuals")
@@ -180,7 +182,7 @@ def tables(settings: Settings) -> Iterator[Table]:
         "(float32). A time with ! missed it."
     )
     absent = () if "PRIMME" in names else ("PRIMME is not installed.",)
-    for family in ("dense", "sparse", "matrix-free"):
+    for family in families:
         rows = []
         for case in (case for case in cases(settings.quick) if case.family == family):
             A = case.make()
@@ -226,9 +228,7 @@ def block_tables(settings: Settings) -> Iterator[Table]:
             times = interleaved(calls, settings.rounds, settings.patience)
             good = {b: _residual(A, t.answer, size) <= SLACK * tol for b, t in times.items()}
             used = [
-                _products(
-                    A, lambda A, k, w, t, b=b: block_krylov(A, k, w, t, b), k, case.which, tol
-                )
+                _products(A, partial(block_krylov, block=b), k, case.which, tol, times[str(b)])
                 for b in blocks
             ]
             shown = [_marked(t.seconds, good[b]) for b, t in times.items()]

@@ -1,7 +1,7 @@
 """What can go wrong, said in one sentence: what was found, where, and what to do.
 
-Every error a user can cause is a ``GramianError``; it is a ``ValueError`` too, because scikit-learn's
-contract (and most calling code) expects one. Anything else that escapes is a bug of ours.
+Every error a user can cause is a ``GramianError``; it is a ``ValueError`` too, because the contract
+of scikit-learn (and most calling code) expects one. Anything else that escapes is a bug of ours.
 """
 
 from __future__ import annotations

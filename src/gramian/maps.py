@@ -23,13 +23,16 @@ class LinearMap(Protocol):
     """The strict subset of ``ndarray`` that solvers use."""
 
     @property
-    def shape(self) -> tuple[int, int]: ...
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
 
     @property
-    def dtype(self) -> np.dtype[Any]: ...
+    def dtype(self) -> np.dtype[Any]:
+        """What products are computed in."""
 
     @property
-    def T(self) -> LinearMap: ...
+    def T(self) -> LinearMap:
+        """The transposed map."""
 
     def __matmul__(self, V: Array, /) -> Array: ...
 
@@ -60,6 +63,7 @@ class ImplicitMap:
 
     @property
     def T(self) -> LinearMap:
+        """The transposed map; itself, if no other was defined."""
         symmetric = type(self)._times_T is ImplicitMap._times_T
         return self if symmetric else Transposed(self)
 
@@ -84,6 +88,7 @@ class Transposed(ImplicitMap):
 
     @property
     def T(self) -> LinearMap:
+        """The map this is the transpose of."""
         return self.of
 
 

@@ -45,7 +45,7 @@ def budget(memory: int | float | str | None) -> int:
         memory = float(number) * scale
     elif isinstance(memory, bool) or not isinstance(memory, (int, float)):
         raise InputError(f"memory={memory!r} is not a size; {_example}")
-    if not 2**20 <= memory < 2**63:
+    if not 10**6 <= memory < 2**63:
         raise InputError(f"memory={memory!r} is less than 1 MB or beyond reason; {_example}")
     return int(memory)
 

@@ -69,7 +69,7 @@ def same_up_to_rotation(A: Any, B: Any, *, rtol: float = 1e-6) -> None:
 
 
 def same_subspace(A: Any, B: Any, *, rtol: float = 1e-6) -> None:
-    """Assert that the columns of ``A`` and ``B`` span the same space (sine of the largest angle)."""
+    """Assert that columns of ``A`` and ``B`` span the same space (sine of the largest angle)."""
     Q, _ = np.linalg.qr(np.asarray(A, np.float64))
     P, _ = np.linalg.qr(np.asarray(B, np.float64))
     apart = float(np.linalg.norm(Q - P @ (P.T @ Q), 2))

@@ -90,7 +90,7 @@ def test_whitening_of_tiny_directions():
     ours = PCA(whiten=True).fit_transform(X)
     assert np.abs(ours).max() < 10
     assert np.allclose(ours.std(axis=0, ddof=1), 1, atol=1e-5)
-    # the blow-up of the report (839963) no longer shows in float64; in float32 a hundredfold one does
+    # the blow-up of the report (839963) no longer shows in float64; one of 100 in float32 does
     X = X.astype(np.float32)
     assert np.abs(Peer(whiten=True).fit_transform(X)).max() > 50
     ours = PCA(whiten=True).fit(X)

@@ -96,8 +96,8 @@ MAPS = {
     "implicit": (lambda f: Diagonal(np.linspace(-1, 1, 300) ** 3), (1, 9)),
     "rank-deficient": (lambda f: with_spectrum(np.r_[5.0, 4, 3, np.zeros(97)]), (2, 3, 6)),
     "repeated more often than a block is wide": (
-        lambda f: with_spectrum(np.r_[np.full(21, 5.0), np.linspace(0, 4.9, 179)]),
-        (5, 21, 25),
+        lambda f: with_spectrum(np.r_[np.full(11, 5.0), np.linspace(0, 4.5, 89)]),
+        (5, 11, 13),
     ),
     "identity": (lambda f: np.eye(60), (1, 13, 60)),
     "zero": (lambda f: np.zeros((40, 40)), (1, 3)),
@@ -147,10 +147,11 @@ def test_largest_is_algebraic_not_absolute():
         assert abs(values[2] - 183009.1307) < 1e-3  # not -323706.77, which is larger in size
 
 
-def test_certificate_is_honest_on_random_maps():
+@pytest.mark.parametrize("trials", [60, pytest.param(1000, marks=pytest.mark.slow)])
+def test_certificate_is_honest_on_random_maps(trials):
     # reported residual at least half of the true one, over many maps and sloppy tolerances
-    rng = np.random.default_rng(0)
-    for trial in range(300):
+    rng = np.random.default_rng(trials)
+    for trial in range(trials):
         n = int(rng.integers(2, 60))
         decay = rng.choice([0.5, 0.9, 1.0])
         A = with_spectrum(rng.standard_normal(n) * decay ** np.arange(n), seed=trial)
@@ -268,7 +269,7 @@ def test_plan_says_route_and_bytes_and_refuses():
         plan(large, 3, memory=2**20)
     with pytest.raises(MemoryRefusedError):
         plan(Diagonal(np.ones(20_000)), 3, solver="dense", memory="1GB")
-    assert eigenpairs(large, 2).certified
+    assert eigenpairs(Diagonal(np.geomspace(1e-9, 1, 20_000)), 2).certified
 
 
 @pytest.mark.parametrize(

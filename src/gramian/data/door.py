@@ -78,7 +78,7 @@ def as_numbers(X: Any) -> Array:
 
 
 def _parsed(X: Array) -> Array:
-    """An array of objects or text as float64, or an error naming the first cell that is no number."""
+    """Objects or text as float64, or an error naming the first cell that is no number."""
     try:
         if X.dtype.kind == "O":
             return X.astype(np.float64)

@@ -8,6 +8,7 @@ process.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -40,12 +41,13 @@ class NpyRows(RowBlocked):
 
     @property
     def resident(self) -> bool:
+        """A file is not."""
         return False
 
     @contextmanager
     def _visit(self) -> Iterator[None]:
         """One pass: the file must be the same before and after."""
-        self.passes += 1
+        self._passes[0] += 1
         with _opened(self.path) as file:
             self._check()
             self._file = file
@@ -78,7 +80,7 @@ class NpyRows(RowBlocked):
         at = self.offset + first * self.stored.itemsize
         done = 0
         while done < len(view):
-            got = os.preadv(file, [view[done : done + 2**30]], at + done)
+            got = _read_at(file, view[done : done + 2**30], at + done)
             if got == 0:
                 raise InputError(f"{self.path} became shorter while it was read; run again")
             done += got
@@ -87,6 +89,20 @@ class NpyRows(RowBlocked):
     def _check(self) -> None:
         if _state_of(self.path) != self._state:
             raise InputError(f"{self.path} changed while it was read; run again when it is at rest")
+
+
+_turn = threading.Lock()
+
+
+def _read_at(file: int, into: memoryview, at: int) -> int:
+    """Fill ``into`` from byte ``at`` of a file; how many bytes came."""
+    if hasattr(os, "preadv"):
+        return os.preadv(file, [into], at)
+    with _turn:  # Windows has one position a file, which the threads must share
+        os.lseek(file, at, os.SEEK_SET)
+        found = os.read(file, len(into))
+    into[: len(found)] = found
+    return len(found)
 
 
 def _header(path: Path) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
@@ -141,7 +157,7 @@ def _state_of(path: Path) -> tuple[int, int, int]:
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
     try:
-        file = os.open(path, os.O_RDONLY)
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     try:

@@ -74,7 +74,7 @@ class RowBlocked(ImplicitMap):
         self.centering = Centering.none(shape[1], self.dtype)
         self.known_cross: KnownCross | None = None
         self.block_bytes = min(_block_bytes, max(budget(memory) // 32, 65_536))
-        self.passes = 0
+        self._passes = [0]  # shared with the centered map that ``then`` makes
 
     # What a storage must say -----------------------------------------------------------------
 
@@ -89,8 +89,13 @@ class RowBlocked(ImplicitMap):
     @contextmanager
     def _visit(self) -> Iterator[None]:
         """Surround one pass over the data."""
-        self.passes += 1
+        self._passes[0] += 1
         yield
+
+    @property
+    def passes(self) -> int:
+        """Visits to the data so far."""
+        return self._passes[0]
 
     @property
     def resident(self) -> bool:
@@ -203,10 +208,10 @@ class RowBlocked(ImplicitMap):
         return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
 
     def _lead_adjoint(self, U: Array) -> Array:
-        """S' U: summed over blocks of lines or, where lines are long, a range of columns at a time."""
+        """S' U: summed over blocks of lines or, where they are long, by ranges of columns."""
         from gramian.loops import products
 
-        lines, width = self._lying()
+        width = self._lying()[1]
         U, m = self._thin_block(U)
         panel = min(width, products.PANEL)
         depth, wide = products.depth_for(panel, self.dtype), products.padded(panel, self.dtype)
@@ -234,18 +239,18 @@ class RowBlocked(ImplicitMap):
         width = self._lying()[1]
         if width > _thin:
             return self._blas_sum(self._lead, self._lying(), "lead")
-        return self._tiled_cross(self._arguments, width, np.zeros(0, self.dtype))
+        return self._tiled_cross(self._arguments, width, np.zeros((0, width), self.dtype))
 
-    def _tiled_cross(self, arguments: Callable[..., Any], width: int, probe: Array) -> Array:
-        """S' S by our own tiles; with a ``probe`` two columns join S (see ``products.cross``)."""
+    def _tiled_cross(self, arguments: Callable[..., Any], width: int, probes: Array) -> Array:
+        """S' S by our own tiles; with ``probes`` more columns join S (see ``products.cross``)."""
         from gramian.loops import products
 
-        side = width + 2 * bool(probe.size)
+        side = width + (1 + len(probes)) * bool(len(probes))
         wide = products.odd_vectors(side, self.dtype)
 
         def step(block: Array, a: int, b: int, total: Array) -> None:
             Y = products.aligned(products.DEPTH, wide, self.dtype)
-            products.cross(block, *arguments(lead=(a, b)), probe, Y, total)
+            products.cross(block, *arguments(lead=(a, b)), probes, Y, total)
 
         C = self._fold(step, (wide, wide))[:side, :side]
         return np.triu(C) + np.triu(C, 1).T
@@ -363,7 +368,7 @@ class RowBlocked(ImplicitMap):
 
 
 class ArrayRows(RowBlocked):
-    """An array of real numbers, of any type, order and stride; never modified, never copied whole."""
+    """An array of real numbers, any type, order and stride; never modified or copied whole."""
 
     def __init__(self, X: Array, memory: Any = None) -> None:
         flip = bool(X.flags.f_contiguous and not X.flags.c_contiguous)
@@ -373,6 +378,7 @@ class ArrayRows(RowBlocked):
 
     @property
     def whole(self) -> Array | None:
+        """The array itself, if it is C-ordered (or its transpose is) and of our type."""
         S = self.storage
         return S if S.flags.c_contiguous and S.dtype == self.dtype else None
 

@@ -27,13 +27,18 @@ class SparseRows(ImplicitMap):
         self.X = X.tocsr().astype(dtype, copy=False)
         self.shape, self.dtype = (X.shape[0], X.shape[1]), np.dtype(dtype)
         self.centering = Centering.none(self.shape[1], self.dtype)
-        self.passes = 0
+        self._passes = [0]  # shared with the centered map that ``then`` makes
 
     def then(self, centering: Centering, cross: Any = None) -> SparseRows:
         """The same rows, centered implicitly."""
         other = copy(self)
         other.centering = centering
         return other
+
+    @property
+    def passes(self) -> int:
+        """Visits to the data so far."""
+        return self._passes[0]
 
     def moments(self, weights: Array) -> Moments:
         """Mean and variance of every column; the zeros that are not stored count."""
@@ -53,13 +58,13 @@ class SparseRows(ImplicitMap):
         return Moments(mean, np.zeros(p), variance, total, unit)
 
     def _times(self, V: Array) -> Array:
-        self.passes += 1
+        self._passes[0] += 1
         c = self.centering
         FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
         return np.asarray((self.X @ FV - self._mean @ FV) * c.weight[:, None])
 
     def _times_T(self, U: Array) -> Array:
-        self.passes += 1
+        self._passes[0] += 1
         c = self.centering
         DU = c.weight[:, None] * U.astype(self.dtype, copy=False)
         return np.asarray(
@@ -72,7 +77,7 @@ class SparseRows(ImplicitMap):
 
     def cross(self) -> Array:
         """Y' Y = F (X' D^2 X - s m' - m s' + (1' D^2 1) m m') F with s = X' D^2 1."""
-        self.passes += 1
+        self._passes[0] += 1
         c = self.centering
         d2 = np.broadcast_to(c.weight.astype(np.float64) ** 2, self.shape[0])
         X = self.X.astype(np.float64)
@@ -85,7 +90,7 @@ class SparseRows(ImplicitMap):
 
     def outer(self) -> Array:
         """Y Y' = D (X F^2 X' - a 1' - 1 a' + m' F^2 m) D with a = X F^2 m."""
-        self.passes += 1
+        self._passes[0] += 1
         c = self.centering
         f2 = c.factor.astype(np.float64) ** 2
         X = self.X.astype(np.float64)

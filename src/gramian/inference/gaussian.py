@@ -54,8 +54,8 @@ class LowRankGaussian:
         p, k = self.V.shape
         if np.min(self.variances, initial=np.inf) <= 0 or (k < p and self.noise <= 0):
             raise InputError(
-                "the data lie in a plane of fewer dimensions than they have variables, so they have "
-                "no density; keep fewer components than the rank, or drop dependent variables"
+                "the data lie in a plane of fewer dimensions than they have variables, so they "
+                "have no density; keep fewer components than the rank, or drop dependent variables"
             )
 
 

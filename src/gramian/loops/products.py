@@ -42,13 +42,13 @@ def aligned(rows: int, columns: int, dtype: Any) -> Any:
 
 
 def depth_for(columns: int, dtype: np.dtype[Any]) -> int:
-    """Rows centered at a time: two such blocks (this one and the next) fit the second-level cache."""
+    """Rows centered at a time: such a block stays in the second-level cache."""
     rows = 640_000 // (max(columns, 1) * dtype.itemsize)
     return min(max(rows // 8 * 8, 8), DEPTH)
 
 
 def odd_vectors(columns: int, dtype: np.dtype[Any]) -> int:
-    """``columns`` padded to an odd number of vectors: rows an even number apart share cache sets."""
+    """``columns`` as an odd number of vectors: rows an even number apart share cache sets."""
     return (-(-columns // lanes(dtype)) | 1) * lanes(dtype)
 
 
@@ -296,21 +296,22 @@ def _dot(y, g):
 
 
 @compiled
-def cross(M, high, low, factor, weight, flip, probe, Y, out):
+def cross(M, high, low, factor, weight, flip, probes, Y, out):
     """out += Y' Y; Y's columns are padded with zeros.
 
-    With a ``probe`` g two columns follow the data: the weights, whose products are the sums of Y,
-    and Y g, whose products are Y' (Y g): a check on all the others.
+    With ``probes`` g (one a row) more columns follow the data: the weights, whose products are the
+    sums of Y, and each Y g, whose products are Y' (Y g): a check on all the others.
     """
     n, p = M.shape
     depth = Y.shape[0]
     for i in range(0, n, depth):
         rows = min(depth, n - i)
         _center(M, i, i + rows, 0, p, high, low, factor, weight, flip, Y)
-        if probe.size:
+        if len(probes):
             for r in range(rows):
                 Y[r, p] = weight[0] if weight.size == 1 else weight[i + r]
-                Y[r, p + 1] = _dot(Y[r], probe)
+                for g in range(len(probes)):
+                    Y[r, p + 1 + g] = _dot(Y[r], probes[g])
         _add_cross(Y, rows, out, M, i + rows)
 
 

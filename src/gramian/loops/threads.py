@@ -45,7 +45,7 @@ def limit_threads(count: int) -> Any:
 
 
 def run(piece: Callable[[int], None], count: int) -> None:
-    """Call ``piece(0) ... piece(count - 1)``, spread over the threads; the first error is raised."""
+    """Call ``piece(0) ... piece(count - 1)`` on the threads; the first error is raised."""
     threads = min(thread_count(), count)
     if threads <= 1 or getattr(_here, "inside", False):
         for i in range(count):

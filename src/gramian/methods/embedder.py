@@ -1,4 +1,4 @@
-"""What every method shares: scikit-learn's contract, the door for data, the way to an ``Embedding``.
+"""What every method shares: scikit-learn's contract, the door for data, the ``Embedding``.
 
 A method writes ``_fit(rows, ...)``, its recipe, and ``_place(rows)``, new points.
 """
@@ -113,7 +113,7 @@ def warn(sentence: str, kind: type[GramianWarning] = GramianWarning) -> None:
         "sklearn",
     ):
         level, frame = level + 1, frame.f_back
-    warnings.warn(sentence, kind, stacklevel=level - 1)
+    warnings.warn(sentence, kind, stacklevel=level)
 
 
 def generator(random_state: Any) -> np.random.Generator:

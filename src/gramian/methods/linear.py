@@ -159,8 +159,8 @@ class LinearEmbedder(Embedder):
         if len(constant):
             first = constant[0] if names is None else repr(names[constant[0]])
             raise InputError(
-                f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to unit "
-                f"variance, the first is column {first}; drop it, or use scale=None"
+                f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to "
+                f"unit variance, the first is column {first}; drop it, or use scale=None"
             )
         return deviations
 
@@ -236,8 +236,8 @@ def _rescaled(values: Array, back: float) -> Array:
         out = values / back / back
     if not np.isfinite(out).all():
         warn(
-            "the variances exceed the largest float64 (the data are beyond 1e154); they are given as "
-            "that largest number, while singular_values_ and ratios are exact"
+            "the variances exceed the largest float64 (the data are beyond 1e154); they are given "
+            "as that largest number, while singular_values_ and ratios are exact"
         )
     elif np.any((out == 0) & (values > 0)):
         warn(

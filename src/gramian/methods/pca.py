@@ -11,6 +11,7 @@ complex of statistical variables into principal components, J. Educ. Psych. 24 (
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -139,6 +140,7 @@ class PCA(LinearEmbedder):
         total = float(np.sum(moments.variance / units**2)) * moments.weight
         most = min(max(n, int(moments.weight)) - 1, Y.shape[1])
         axes = self._axes(Y, most, total, moments.weight)  # 2
+        axes = replace(axes, plan=replace(axes.plan, passes=rows.passes))
         back = moments.unit if self.scale is None else 1.0
         self._keep(axes, total, back, deviations / moments.unit, rows.dtype)  # 3
 
@@ -153,8 +155,8 @@ class PCA(LinearEmbedder):
         if isinstance(k, str):
             if weight is None or Y.shape[0] < Y.shape[1]:
                 raise InputError(
-                    "n_components='mle' needs to know the number of rows, and at least as many rows "
-                    f"as columns; got {Y.shape}"
+                    "n_components='mle' needs to know the number of rows, and at least as many "
+                    f"rows as columns; got {Y.shape}"
                 )
             found = principal_axes(Y, Y.shape[1], **how)
             return found.first(minka_dimension(found.pairs.values / weight, round(weight)))
@@ -196,8 +198,8 @@ class PCA(LinearEmbedder):
         axes = model._axes(Y, most, total, n_samples)
         if axes.pairs.values[-1] < -1e-8 * axes.pairs.scale:
             raise InputError(
-                f"the covariance matrix has the negative eigenvalue {axes.pairs.values[-1]:.3g}, so "
-                "it is no covariance; was it computed pair by pair, around missing values?"
+                f"the covariance matrix has the negative eigenvalue {axes.pairs.values[-1]:.3g}, "
+                "so it is no covariance; was it computed pair by pair, around missing values?"
             )
         model._keep(axes, total, 1.0, deviations, np.float64)
         if n_samples is None:

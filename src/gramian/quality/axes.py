@@ -1,7 +1,7 @@
 """How variables and observations relate to principal axes (the terms of FactoMineR).
 
-Notation: V (p x k) axes of unit length, l (k) variances along them, s (p) standard deviations of the
-variables, Z (n x k) coordinates.
+Notation: V (p x k) axes of unit length, l (k) variances along them, s (p) standard deviations of
+the variables, Z (n x k) coordinates.
 
     correlation of variable j with axis i     V_ji sqrt(l_i) / s_j
     cos2 of an observation on axis i          z_i^2 / |x - m|^2          how well the axis shows it

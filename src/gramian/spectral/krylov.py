@@ -39,12 +39,12 @@ class BlockKrylov:
         Residual to reach, relative to the size of the map; by default 1e-6 (float64) or 1e-4
         (float32).
     block : int, optional
-        Vectors multiplied at a time; by default one 64-byte vector wide for dense maps (the price of
-        a single product), four for sparse ones.
+        Vectors multiplied at a time; by default one 64-byte vector wide for dense maps (the price
+        of a single product), four for sparse ones.
     basis : int, optional
         Most vectors kept at a time.
     max_products : int
-        Most vectors multiplied in all; then the best pairs so far are returned, with their residuals.
+        Most vectors multiplied in all; then the best pairs so far are returned.
     """
 
     tol: float | None = None
@@ -62,6 +62,7 @@ class BlockKrylov:
         rng: np.random.Generator | None = None,
         start: Array | None = None,
     ) -> Eigenpairs:
+        """The best ``k`` pairs of ``A``, audited."""
         rng = np.random.default_rng(0) if rng is None else rng
         dtype: np.dtype[Any] = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
         tol = default_tolerance(dtype) if self.tol is None else self.tol
@@ -155,7 +156,7 @@ class _Space:
         self.products = 0
         self.entered = 0  # products made when the last random block joined
         self.patience = 0  # products a random block must be followed for
-        self.looks = 0
+        self.looked = 0  # products made at the last look
         self.unit = 0.0  # power of two that brings A near 1, known after the first product
         self.next: Array
         self.coupling: Array  # R in  A Q = Q H + next R e_last'
@@ -194,7 +195,7 @@ class _Space:
         self._orthonormal_next(X)
 
     def _orthonormal_next(self, X: Array) -> None:
-        """``next`` and ``coupling`` from X = next * coupling; directions of rounding size are dropped."""
+        """``next`` and ``coupling`` from X = next * coupling, without what is rounding."""
         noise = 10 * np.finfo(self.dtype).eps * np.sqrt(len(X)) * max(self.norm, 1e-30)
         self.last = X.shape[1]
         self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
@@ -246,8 +247,10 @@ class _Space:
 
     def worth_a_look(self) -> bool:
         """Not after every block: solving the small problem takes time too."""
-        self.looks += 1
-        return self.looks % 2 == 0
+        due = self.products - self.looked >= max(2 * self.last, 8)
+        if due:
+            self.looked = self.products
+        return due
 
     def explored(self) -> bool:
         """Whether the last random block was followed for as long as the one before it needed."""

@@ -1,12 +1,13 @@
 """``Eigenpairs``: values and vectors that never travel apart, with their certificate.
 
-The residual of a pair (l, v) is |A v - l v| / |A|, measured by applying A once more. For a symmetric
-A there is then an eigenvalue of A within residual * |A| of l: a theorem, not a hope.
+The residual of a pair (l, v) is |A v - l v| / |A|, measured by applying A once more. For a
+symmetric A there is then an eigenvalue of A within residual * |A| of l: a theorem, not a hope.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Eigenpairs:
         scale: float = 0.0,
         image: Array | None = None,
     ) -> Eigenpairs:
-        """Sort, fix signs, and audit ``vectors`` against ``A`` (``image`` is A @ vectors if known)."""
+        """Sort, fix signs, audit against ``A`` (``image`` is A @ vectors if known)."""
         order = np.argsort(-values if which == "largest" else values, kind="stable")
         values = np.asarray(values, dtype=np.float64)[order]
         V = vectors[:, order]
@@ -96,7 +97,7 @@ class Eigenpairs:
         """Runs of values closer than ``closeness * scale``: directions inside one are arbitrary."""
         near = np.abs(np.diff(self.values)) <= closeness * self.scale
         starts = [0, *(int(i) + 1 for i in np.flatnonzero(~near)), len(self)]
-        return [range(a, b) for a, b in zip(starts, starts[1:], strict=False) if b - a > 1]
+        return [range(a, b) for a, b in pairwise(starts) if b - a > 1]
 
 
 def signs(V: Array) -> Array:

@@ -28,7 +28,7 @@ class Plan:
     bytes : int
         Memory needed beyond the data.
     passes : int or None
-        Visits to the data, if known beforehand.
+        Visits to the data, once they are made.
     """
 
     route: str
@@ -38,7 +38,8 @@ class Plan:
     passes: int | None = None
 
     def __str__(self) -> str:
-        visits = "" if self.passes is None else f", {self.passes} passes over the data"
+        n = self.passes
+        visits = "" if n is None else f", {n} pass{'es' * (n != 1)} over the data"
         return f"{self.route}; {in_words(self.bytes)} beyond the data{visits}"
 
 
@@ -46,13 +47,17 @@ class DataMap(LinearMap, Protocol):
     """Centered data Y (n x p) with the products that principal axes are made of."""
 
     @property
-    def resident(self) -> bool: ...
+    def resident(self) -> bool:
+        """Whether the numbers are in memory."""
 
-    def gram(self, V: Array, /) -> Array: ...
+    def gram(self, V: Array, /) -> Array:
+        """Y' (Y V)."""
 
-    def cross(self) -> Array: ...
+    def cross(self) -> Array:
+        """Y' Y."""
 
-    def outer(self) -> Array: ...
+    def outer(self) -> Array:
+        """Y Y'."""
 
 
 def plan(
@@ -87,13 +92,13 @@ def plan_axes(Y: DataMap, k: int, solver: Any = "auto", memory: Any = None) -> P
         chosen = BlockKrylov() if by_products and k < small else Dense()
         if isinstance(chosen, Dense) and small > 600 and k <= small // 6:
             # the small matrix is formed, but only a few of its pairs are wanted
-            route = f"{side} ({small} x {small}) in one pass, its top {k} by block Krylov"
+            route = f"{side} ({small} x {small}) formed, its top {k} by block Krylov"
             _refuse_beyond(squared, allowed, route)
-            return Plan(route, kind, BlockKrylov(), squared, passes=3)
+            return Plan(route, kind, BlockKrylov(), squared)
     if isinstance(chosen, Dense):
-        route = f"{side} ({small} x {small}) in one pass, its top {k} by LAPACK"
+        route = f"{side} ({small} x {small}) formed, its top {k} by LAPACK"
         _refuse_beyond(squared, allowed, route)
-        return Plan(route, kind, chosen, squared, passes=3)
+        return Plan(route, kind, chosen, squared)
     route = f"top {k} by {_name(chosen)} on products with the data ({n} x {p}), no matrix formed"
     _refuse_beyond(products, allowed, route)
     return Plan(route, "products", chosen, products)
@@ -132,7 +137,8 @@ def _name(solver: Solver) -> str:
 
 def _refuse_beyond(needed: int, allowed: int, what: str) -> None:
     if needed > allowed:
+        other = "" if "Krylov" in what else "use solver='krylov', "
         raise MemoryRefusedError(
             f"{what} needs {in_words(needed)} beyond the data, the budget is {in_words(allowed)}; "
-            "ask for fewer components, use solver='krylov', or raise memory="
+            f"ask for fewer components, {other}or raise memory="
         )

@@ -66,9 +66,11 @@ class Covariance(ImplicitMap):
         self.S, self.shape, self.dtype = S, (len(S), len(S)), S.dtype
 
     def gram(self, V: Array) -> Array:
+        """Y'(Y V)."""
         return np.asarray(self.S @ V)
 
     def cross(self) -> Array:
+        """Y'Y."""
         return self.S
 
 

@@ -6,7 +6,7 @@ answer to their tolerance; ``plan`` chooses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,7 +32,8 @@ class Solver(Protocol):
         which: str = "largest",
         rng: np.random.Generator | None = None,
         start: Array | None = None,
-    ) -> Eigenpairs: ...
+    ) -> Eigenpairs:
+        """The best ``k`` pairs of ``A``, audited."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Dense:
         rng: np.random.Generator | None = None,
         start: Array | None = None,
     ) -> Eigenpairs:
+        """The best ``k`` pairs of ``A``, audited."""
         n = A.shape[0]
         if n > LAPACK_LIMIT:
             raise InputError(
@@ -60,16 +62,13 @@ class Dense:
             raise InputError(
                 "the matrix holds NaN or infinity; check the numbers it was built from"
             )
+        unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(M).max(initial=0.0))[1])))
+        M = M * unit  # near 1, exactly: tiny and huge matrices give the same bits
         lowest = n - k if which == "largest" else 0
         values, V = _eigh(M, lowest, lowest + k - 1)
-        return Eigenpairs.of(
-            M,
-            values,
-            V,
-            which=which,
-            tolerance=default_tolerance(np.dtype(A.dtype)),
-            scale=size_of(M),
-        )
+        tolerance = default_tolerance(np.dtype(A.dtype))
+        pairs = Eigenpairs.of(M, values, V, which=which, tolerance=tolerance, scale=size_of(M))
+        return replace(pairs, values=pairs.values / unit, scale=pairs.scale / unit)
 
 
 def _eigh(M: Array, first: int, last: int) -> tuple[Array, Array]:
