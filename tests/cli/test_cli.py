@@ -138,6 +138,18 @@ def test_pca_prints_and_says_what_it_decided(run):
     assert run("pca", "iris.csv", "-q")[2] == ""
 
 
+def test_further_words_for_missing(run):
+    with open("gaps.csv", "w") as file:
+        file.write("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(12)) + "3,?\n")
+    code, _, err = run("pca", "gaps.csv")
+    assert code == 2
+    assert "line 14" in err
+    assert "--missing" in err
+    code, _, err = run("pca", "gaps.csv", "--missing", "?,n.d.")
+    assert code == 2
+    assert "1 value missing" in err
+
+
 def test_outputs_of_every_kind(run):
     for name in ("z.csv", "z.tsv", "z.parquet", "z.npy"):
         assert run("pca", "iris.csv", "-k", 2, "-o", name)[0] == 0

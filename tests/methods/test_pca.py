@@ -410,6 +410,14 @@ def test_whitening_beyond_the_rank_gives_zeros():
     assert not Z[:, 4].any()
 
 
+def test_equal_variances_are_said():
+    simplex = np.eye(5)  # four equal axes
+    model = PCA().fit(simplex)
+    assert model.equal_axes_ == [(0, 3)]
+    assert "PC1 to PC4 have equal variance" in model.to_embedding(simplex).notes[0]
+    assert PCA().fit(IRIS).equal_axes_ == []
+
+
 def test_noise_first_axis():
     # scikit-learn #20589: a nearly flat spectrum, 1e5 x 20
     X = np.random.default_rng(0).standard_normal((100_000, 20))

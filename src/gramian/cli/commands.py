@@ -97,6 +97,7 @@ def pca(
     no_header: options.NoHeader = False,
     delimiter: options.Delimiter = None,
     decimal: options.Decimal = ".",
+    missing: options.Missing = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -107,7 +108,7 @@ def pca(
     certificate. Text columns are kept for color and hover.
     """
     return run(
-        Reading(file, columns, drop, id, color, no_header, delimiter, decimal, memory),
+        Reading(file, columns, drop, id, color, no_header, delimiter, decimal, missing, memory),
         _pca(components or "", standardize=standardize, memory=memory, seed=seed),
         Outputs(output, report, force),
         Messages(quiet),

@@ -111,6 +111,14 @@ Decimal = Annotated[
     str,
     typer.Option(metavar="CHAR", help="The decimal sign: . or ,"),
 ]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORDS",
+        help="More words that mean a missing value, separated by commas: '?,n.d.'.",
+        show_default=False,
+    ),
+]
 Output = Annotated[
     Path | None,
     typer.Option(

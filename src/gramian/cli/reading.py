@@ -57,6 +57,7 @@ class Reading:
     no_header: bool = False
     delimiter: str | None = None
     decimal: str = "."
+    missing: str | None = None
     memory: str | None = None
 
     @property
@@ -79,7 +80,7 @@ class Reading:
         """A ``.npy`` or ``.npz`` file; the method visits it itself, in blocks."""
         from gramian.data.door import open_rows
 
-        for option in ("columns", "drop", "id", "color", "no_header", "delimiter"):
+        for option in ("columns", "drop", "id", "color", "no_header", "delimiter", "missing"):
             if getattr(self, option):
                 raise GramianError(
                     f"--{option.replace('_', '-')} is for tables; {visible(self.name)} holds a "
@@ -89,7 +90,7 @@ class Reading:
         return Data(self.file, (n, p))
 
     def _read_table(self) -> Data:
-        from gramian.data.tables import read_table
+        from gramian.data.tables import MISSING, read_table
         from gramian.memory import budget
 
         table = read_table(
@@ -98,6 +99,7 @@ class Reading:
             delimiter=_delimiter(self.delimiter),
             decimal=self.decimal,
             header=False if self.no_header else None,
+            missing=(*MISSING, *(_names(self.missing) or ())),
             columns=_names(self.columns),
             drop=_names(self.drop) or (),
             labels=self.id,

@@ -128,6 +128,9 @@ class LinearEmbedder(Embedder):
         of_variables = deviations * back if self.scale_ is None else np.ones(p)
         self.correlations_ = correlations(pairs.vectors, values / self._divisor, of_variables)
         self.residuals_, self.tolerance_, self.plan_ = pairs.residuals, pairs.tolerance, found.plan
+        self.equal_axes_ = [
+            (group.start, group.stop - 1) for group in pairs.groups() if group.stop <= self.rank_
+        ]
 
     def _shown(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
@@ -140,6 +143,11 @@ class LinearEmbedder(Embedder):
             "variables": None if names is None else tuple(map(str, names)),
             "loadings": self.components_.T,
             "correlations": self.correlations_,
+            "notes": tuple(
+                f"{self.axis_prefix}{first + 1} to {self.axis_prefix}{last + 1} have equal variance: "
+                "together they are determined, their directions are not"
+                for first, last in self.equal_axes_
+            ),
         }
 
     def _checked_divisor(self, weight: float) -> float:

@@ -70,6 +70,9 @@ class PCA(LinearEmbedder):
         Of variables with axes.
     residuals_ : array of shape (k,)
         The certificate: |Y'Y v - l v| / l_1 of each axis, measured on the data.
+    equal_axes_ : list of (int, int)
+        First and last of axes with equal variance (to 1e-6 of the largest), whose directions within
+        their plane are arbitrary.
     plan_ : Plan
         How it was computed.
 

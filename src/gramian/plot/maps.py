@@ -33,7 +33,7 @@ def map(
 
     Parameters
     ----------
-    result : Embedding or fitted method
+    result : Embedding
     axes : pair of int
         Counted from 0.
     color : str, sequence of length n, or None
@@ -81,7 +81,7 @@ def biplot(
 
     Parameters
     ----------
-    result : Embedding or fitted method
+    result : Embedding
         With ``loadings``.
     axes, color, labels, ax
         As for ``map``.

@@ -21,7 +21,7 @@ def scree(result: Any, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    result : Embedding or fitted method
+    result : Embedding
     ax : matplotlib Axes, optional
         Default: those of a new figure.
 

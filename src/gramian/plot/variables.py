@@ -24,7 +24,7 @@ def correlation_circle(
 
     Parameters
     ----------
-    result : Embedding or fitted method
+    result : Embedding
         With ``correlations``.
     axes : pair of int
         Counted from 0.

@@ -37,7 +37,7 @@ def write_report(result: Any, path: str | os.PathLike[str], *, title: str | None
 
     Parameters
     ----------
-    result : Embedding or fitted method
+    result : Embedding
         Anything with ``to_embedding()`` will do.
     path : path
         Ends in ``.html`` or ``.htm``. An existing file is replaced, in one step.
@@ -53,7 +53,7 @@ def write_report(result: Any, path: str | os.PathLike[str], *, title: str | None
     Examples
     --------
     >>> from gramian.report import write_report
-    >>> write_report(model, "iris.html", title="Fisher's irises")  # doctest: +SKIP
+    >>> write_report(model.to_embedding(X), "iris.html", title="Fisher's irises")  # doctest: +SKIP
     """
     if not os.fspath(path).lower().endswith((".html", ".htm")):
         raise GramianError(f"a report is an .html file, got {visible(path, 200)}")
