@@ -144,8 +144,8 @@ class LinearEmbedder(Embedder):
             "loadings": self.components_.T,
             "correlations": self.correlations_,
             "notes": tuple(
-                f"{self.axis_prefix}{first + 1} to {self.axis_prefix}{last + 1} have equal variance: "
-                "together they are determined, their directions are not"
+                f"{self.axis_prefix}{first + 1} to {self.axis_prefix}{last + 1} have equal "
+                "variance: together they are determined, their directions are not"
                 for first, last in self.equal_axes_
             ),
         }

@@ -12,12 +12,14 @@ what was measured.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
+from gramian.errors import MemoryRefusedError
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 from gramian.spectral.krylov import default_tolerance
@@ -95,7 +97,9 @@ def principal_axes(
     if _lost(pairs, Y, k) and 24 * min(Y.shape) ** 2 < budget(memory):
         return _refined(Y, k, plan)
     if not pairs.certified and solver == "auto":
-        return _squared(Y, k, plan_axes(Y, k, Dense(), memory), rng)
+        # the exact way, if there is room for it; else the pairs go out with their residuals
+        with suppress(MemoryRefusedError):
+            return _squared(Y, k, plan_axes(Y, k, Dense(), memory), rng)
     return Axes(pairs, plan)
 
 
