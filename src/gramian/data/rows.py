@@ -164,6 +164,10 @@ class RowBlocked(ImplicitMap):
             return np.asarray(self._times_T(self._times(V)), dtype=np.float64)
         from gramian.loops import products
 
+        one = products.lanes(self.dtype)
+        if V.shape[1] > one:  # more than a vector of columns would not leave room for the rows
+            parts = [self.gram(V[:, c : c + one]) for c in range(0, V.shape[1], one)]
+            return np.concatenate(parts, axis=1)
         V, m = self._thin_block(V)
         depth = products.depth_for(self.shape[1], self.dtype)
 

@@ -89,11 +89,11 @@ def _add_AB(A, ra, rows, ca, columns, B, rb, out, ro, M, soon, cm):
 
 
 @compiled
-def _add_AtB(A, rows, columns, B, rb, out, first, M, soon):
-    """out[first + j] += sum over i < rows of A[i, j] B[rb + i]; rows ``soon`` on of M are fetched.
+def _add_AtB(A, ca, rows, columns, B, rb, out, first, M, soon):
+    """out[first + j] += sum over i < rows of A[i, ca + j] B[rb + i], for j < columns.
 
-    Without the fetching the processor waits for memory while it centers, and memory waits for the
-    processor while it multiplies.
+    Meanwhile rows ``soon`` on of M are fetched, the same columns of out. Without the fetching the
+    processor waits for memory while it centers, and memory for the processor while it multiplies.
     """
     la, lb, lo, lm = A.shape[1], B.shape[1], out.shape[1], M.shape[1]
     wide = 64 // A.itemsize
@@ -104,17 +104,17 @@ def _add_AtB(A, rows, columns, B, rb, out, first, M, soon):
         if c + 2 * wide <= lb:
             for j in range(0, whole, 8):
                 o, ahead = at(out, (first + j) * lo + c), at(M, soon * step + first + j)
-                tile_8x2(at(A, j), 1, la, b, lb, rows, o, lo, ahead, step)
+                tile_8x2(at(A, ca + j), 1, la, b, lb, rows, o, lo, ahead, step)
             for j in range(whole, columns):
                 o = at(out, (first + j) * lo + c)
-                tile_1x2(at(A, j), 1, la, b, lb, rows, o, lo, b, 0)
+                tile_1x2(at(A, ca + j), 1, la, b, lb, rows, o, lo, b, 0)
         else:
             for j in range(0, whole, 8):
                 o, ahead = at(out, (first + j) * lo + c), at(M, soon * step + first + j)
-                tile_8x1(at(A, j), 1, la, b, lb, rows, o, lo, ahead, step)
+                tile_8x1(at(A, ca + j), 1, la, b, lb, rows, o, lo, ahead, step)
             for j in range(whole, columns):
                 o = at(out, (first + j) * lo + c)
-                tile_1x1(at(A, j), 1, la, b, lb, rows, o, lo, b, 0)
+                tile_1x1(at(A, ca + j), 1, la, b, lb, rows, o, lo, b, 0)
 
 
 @compiled
@@ -201,12 +201,14 @@ def add_times(Q, used, start, stop, h, X):
 
 
 @compiled
-def project(Q, used, start, stop, X, out):
-    """out += Q[start:stop, :used]' X[start:stop], a cacheful of rows at a time."""
-    depth = max(min(DEPTH, 160_000 // (used * Q.itemsize)), 8)
-    for i in range(start, stop, depth):
-        rows = min(depth, stop - i)
-        _add_AtB(Q[i : i + rows], rows, used, X, i, out, 0, Q, Q.shape[0])
+def project(Q, start, stop, begin, end, X, out):
+    """out[begin:end] += Q[start:stop, begin:end]' X[start:stop], a cacheful at a time."""
+    for left in range(begin, end, PANEL):
+        columns = min(PANEL, end - left)
+        depth = max(min(DEPTH, 320_000 // (columns * Q.itemsize)), 8)
+        for i in range(start, stop, depth):
+            rows = min(depth, stop - i)
+            _add_AtB(Q[i : i + rows], left, rows, columns, X, i, out, left, Q, i + rows)
 
 
 @compiled
@@ -234,7 +236,7 @@ def adjoint(M, begin, end, high, low, factor, weight, flip, U, Y, out):
         for i in range(0, n, depth):
             rows = min(depth, n - i)
             _center(M, i, i + rows, left, right, high, low, factor, weight, flip, Y)
-            _add_AtB(Y, rows, right - left, U, i, out, left, M, i + rows)
+            _add_AtB(Y, 0, rows, right - left, U, i, out, left, M, i + rows)
 
 
 @compiled
@@ -248,7 +250,7 @@ def gram(M, high, low, factor, weight, flip, V, Y, Z, out):
         Z[:] = 0
         for c in range(0, p, CHUNK):
             _add_AB(Y, 0, rows, c, min(CHUNK, p - c), V, c, Z, 0, M, n, 0)
-        _add_AtB(Y, rows, p, Z, 0, out, 0, M, i + rows)
+        _add_AtB(Y, 0, rows, p, Z, 0, out, 0, M, i + rows)
 
 
 @compiled

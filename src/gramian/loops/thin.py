@@ -48,16 +48,17 @@ def project(Q: Array, used: int, X: Array) -> Array:
     if n * used * m < _small:
         return np.asarray(Q[:, :used].T @ X, dtype=np.float64)
     X = _padded(X)
-    pieces = _cut(n, parts=8 if used * X.shape[1] < 1_000_000 else 2)
+    if used >= 8 * 512:  # wide: each piece its own columns
+        out = products.aligned(used, X.shape[1], np.float64)
+        columns = _cut(used)
+        run(lambda i: products.project(Q, 0, n, *columns[i], X, out), len(columns))
+        return np.asarray(out[:, :m])
+    pieces = _cut(n, parts=8)
     totals = [products.aligned(used, X.shape[1], np.float64) for _ in pieces]
-
-    def piece(i: int) -> None:
-        products.project(Q, used, *pieces[i], X, totals[i])
-
-    run(piece, len(pieces))
+    run(lambda i: products.project(Q, *pieces[i], 0, used, X, totals[i]), len(pieces))
     for other in totals[1:]:
         totals[0] += other
-    return totals[0][:, :m]
+    return np.asarray(totals[0][:, :m])
 
 
 def subtract(Q: Array, used: int, h: Array, X: Array) -> None:

@@ -247,7 +247,7 @@ class _Space:
 
     def worth_a_look(self) -> bool:
         """Not after every block: solving the small problem takes time too."""
-        due = self.products - self.looked >= max(2 * self.last, 8)
+        due = bool(self.products - self.looked >= max(2 * self.last, 8))
         if due:
             self.looked = self.products
         return due
