@@ -19,12 +19,15 @@ class Settings:
     quick: bool = False
     rounds: int = 3
     patience: float = 2.0  # a solver slower than this twice is not asked a third time
+    rest: float = (
+        0.1  # before each turn, so that nobody meets the waiting threads of the one before
+    )
     memory: bool = True  # a fresh process for each contestant, to see its peak
 
     @staticmethod
     def of(quick: bool) -> Settings:
         """Full, or tiny."""
-        return Settings(quick=True, rounds=1, memory=False) if quick else Settings()
+        return Settings(quick=True, rounds=1, rest=0.0, memory=False) if quick else Settings()
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,17 @@ class Timing:
 
 
 def interleaved(
-    contestants: dict[str, Callable[[], Any]], rounds: int = 3, patience: float = float("inf")
+    contestants: dict[str, Callable[[], Any]],
+    rounds: int = 3,
+    rest: float = 0.0,
+    patience: float = float("inf"),
 ) -> dict[str, Timing]:
     """Run all contestants in turn, ``rounds`` times, and keep the best time of each.
 
     Taking turns spreads the machine's moods over everybody. Contestants that fail keep their
     exception as their answer, with an infinite time. One slow run may be the machine's doing, so
-    only a contestant that exceeded ``patience`` twice is spared the rest.
+    only a contestant that exceeded ``patience`` twice is spared more. BLAS threads go on spinning
+    for some 25 ms after a product, at the cost of whoever comes next: hence a ``rest``.
     """
     found: dict[str, Timing] = {}
     for _ in range(rounds):
@@ -53,6 +60,7 @@ def interleaved(
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what they warn of shows in their residuals
+                time.sleep(rest)
                 start = time.perf_counter()
                 try:
                     answer = call()

@@ -105,7 +105,7 @@ def _rows(
     for name in present:  # imports, compiled code, thread pools
         CONTESTANTS[name](X[: min(400, case.n), : min(200, case.p)].copy(), 3)
     calls = {name: (lambda f=CONTESTANTS[name]: f(X, case.k)) for name in present}
-    times = interleaved(calls, settings.rounds)
+    times = interleaved(calls, settings.rounds, settings.rest)
     with counted_visits() as visits:
         model = gramian(X, case.k)
     truth = Reference.of(X, case.k)

@@ -19,12 +19,12 @@ def tables(settings: Settings) -> Iterator[Table]:
     """One table: A V and centered Y'(Y V)."""
     machine = Machine.measured(settings.quick)
     n, p = (300, 200) if settings.quick else (10_000, 5_000)
-    rounds = 2 if settings.quick else 9
+    rounds = 2 if settings.quick else 5
     measured = [
         row
         for dtype in ("float32", "float64")
         for order in "CF"
-        for row in _rows(n, p, dtype, order, rounds)
+        for row in _rows(n, p, dtype, order, rounds, settings.rest)
     ]
     machine = machine.better(Machine.measured(settings.quick))
     rows = []
@@ -38,7 +38,9 @@ def tables(settings: Settings) -> Iterator[Table]:
     yield Table(f"Thin products, {n:,} x {p:,}", COLUMNS, rows, (note,))
 
 
-def _rows(n: int, p: int, dtype: str, order: str, rounds: int) -> Iterator[tuple[Any, ...]]:
+def _rows(
+    n: int, p: int, dtype: str, order: str, rounds: int, rest: float
+) -> Iterator[tuple[Any, ...]]:
     """Figures for one matrix, ending with the flops and the bytes to be read."""
     from gramian.data.door import open_rows
     from gramian.data.rows import Centering
@@ -54,11 +56,13 @@ def _rows(n: int, p: int, dtype: str, order: str, rounds: int) -> Iterator[tuple
         V = rng.standard_normal((p, m)).astype(dtype)
         V64 = V.astype(np.float64)
         flops, read = 2.0 * n * p * m, A.nbytes
-        found = interleaved({"ours": lambda V=V: times(A, V), "numpy": lambda V=V: A @ V}, rounds)
+        found = interleaved(
+            {"ours": lambda V=V: times(A, V), "numpy": lambda V=V: A @ V}, rounds, rest
+        )
         exact = A.astype(np.float64) @ V64
         yield ("A V", dtype, order, m, *_figures(found, exact), flops, read)
         found = interleaved(
-            {"ours": lambda V=V: Y.gram(V), "numpy": lambda V=V: C.T @ (C @ V)}, rounds
+            {"ours": lambda V=V: Y.gram(V), "numpy": lambda V=V: C.T @ (C @ V)}, rounds, rest
         )
         exact = C.astype(np.float64).T @ (C.astype(np.float64) @ V64)
         yield ("Y'(Y V)", dtype, order, m, *_figures(found, exact), 2 * flops, read)
