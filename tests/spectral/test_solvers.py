@@ -9,6 +9,7 @@ from gramian.data.door import open_rows
 from gramian.data.rows import Centering
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.maps import ImplicitMap, to_dense
+from gramian.spectral.arpack import Arpack
 from gramian.spectral.eigenpairs import eigenpairs, symmetric
 from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.pairs import signs
@@ -114,7 +115,8 @@ MAPS = {
 
 
 @pytest.mark.parametrize(
-    "solver", [Dense(), BlockKrylov(), BlockKrylov(block=1), BlockKrylov(block=5, basis=40)]
+    "solver",
+    [Dense(), BlockKrylov(), BlockKrylov(block=1), BlockKrylov(block=5, basis=40), Arpack()],
 )
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 @pytest.mark.parametrize("name", MAPS)
@@ -139,6 +141,47 @@ def test_every_solver_every_map(name, which, solver, tmp_path):
         assert np.all(true <= 2 * pairs.residuals * pairs.scale + 60 * n * eps * size)
         assert pairs.certified, pairs.residuals
         assert pairs.scale <= size * (1 + 1e-6)
+
+
+def chain(n, closed=False):
+    W = sp.diags_array([np.ones(n - 1), np.ones(n - 1)], offsets=[-1, 1]).tolil()
+    W[0, -1] = W[-1, 0] = float(closed)
+    return W.tocsr()
+
+
+def laplacian(W):
+    return (sp.diags_array(W.sum(axis=0)) - W).tocsr()
+
+
+GRAPHS = {  # spectra in which single vectors lose their way: zeros, repeated and crowded values
+    "path": lambda n: chain(n),
+    "ring": lambda n: chain(n, closed=True),
+    "grid": lambda n: sp.kron(chain(20), sp.eye_array(20)) + sp.kron(sp.eye_array(20), chain(20)),
+    "parts": lambda n: sp.block_diag([chain(n // 6, closed=True)] * 6),
+}
+
+
+@pytest.mark.parametrize("which", ["largest", "smallest"])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_arpack_with_its_second_look_misses_no_pair(name, which):
+    for n in (120, 333, 610):
+        L = laplacian(GRAPHS[name](n))
+        exact = np.linalg.eigvalsh(L.toarray())
+        exact = exact if which == "smallest" else exact[::-1]
+        for k in (1, 3, 10):
+            pairs = Arpack()(L, k, which, np.random.default_rng(n))
+            assert np.abs(pairs.values - exact[:k]).max() <= 1e-6 * np.abs(exact).max(), (n, k)
+
+
+def test_arpack_alone_would_miss_one():
+    from scipy.sparse.linalg import eigsh
+
+    L = path_laplacian()
+    start = np.random.default_rng(0).standard_normal(L.shape[0])
+    alone = np.sort(eigsh(L, 3, which="SA", tol=1e-6, v0=start)[0])
+    exact = np.linalg.eigvalsh(L.toarray())
+    assert np.allclose(alone, exact[1:4], rtol=1e-6)  # small residuals, wrong pairs
+    assert np.abs(Arpack()(L, 3, "smallest").values - exact[:3]).max() < 1e-6
 
 
 def test_largest_is_algebraic_not_absolute():
@@ -248,9 +291,9 @@ def test_other_bad_arguments():
         eigenpairs(np.ones((3, 2)), 1)
     with pytest.raises(InputError, match="'largest' or 'smallest'"):
         eigenpairs(NINE_CITIES, 1, which="LM")
-    with pytest.raises(InputError, match="'auto', 'dense', 'krylov'"):
-        eigenpairs(NINE_CITIES, 1, solver="arpack")
-    for solver in (Dense(), BlockKrylov()):
+    with pytest.raises(InputError, match="'auto', 'dense', 'krylov', 'arpack'"):
+        eigenpairs(NINE_CITIES, 1, solver="lanczos")
+    for solver in (Dense(), BlockKrylov(), Arpack()):
         with pytest.raises(InputError, match="NaN"):
             solver(np.full((3, 3), np.nan), 1)
     with pytest.raises(InputError, match="32-bit"):
@@ -264,6 +307,7 @@ def test_plan_says_route_and_bytes_and_refuses():
     small, large = np.eye(50), Diagonal(np.geomspace(1e-9, 1, 100_000))
     assert isinstance(plan(small, 3).solver, Dense)
     assert isinstance(plan(large, 3).solver, BlockKrylov)
+    assert isinstance(plan(sp.eye_array(5000).tocsr(), 3).solver, Arpack)
     assert "100000" in str(plan(large, 3)) and plan(large, 3).bytes > 8 * 100_000 * 100
     with pytest.raises(MemoryRefusedError, match="budget is 1.05 MB"):
         plan(large, 3, memory=2**20)

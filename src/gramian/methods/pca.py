@@ -42,7 +42,7 @@ class PCA(LinearEmbedder):
         Divide coordinates by their standard deviation. Axes beyond the rank get zeros.
     ddof : int
         Variances divide by n - ddof: 1 as in scikit-learn and R's prcomp, 0 as in princomp.
-    solver : {"auto", "dense", "krylov"} or Solver
+    solver : {"auto", "dense", "krylov", "arpack"} or Solver
         "auto" lets the plan choose (see ``plan_``).
     memory : int, str or None
         Budget for work space, e.g. ``"4GB"``; by default 80 % of what is available.

@@ -31,7 +31,7 @@ def eigenpairs(
         Array, sparse matrix or ``ImplicitMap``; taken to be symmetric.
     k : int
     which : {"largest", "smallest"}
-    solver : {"auto", "dense", "krylov"} or Solver
+    solver : {"auto", "dense", "krylov", "arpack"} or Solver
     memory : int, str or None
         Budget, e.g. ``"4GB"``.
     rng : numpy.random.Generator, optional

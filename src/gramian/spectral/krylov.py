@@ -69,7 +69,7 @@ class BlockKrylov:
         budget = self.max_products
         while True:
             space = self._explore(A, k, which, tol, rng, start, dtype, budget)
-            pairs = self._audited(A, space.best(k), which, tol, space)
+            pairs = audited(A, space.best(k), which, tol, space.norm, space.unit)
             budget -= space.products
             if pairs.certified or budget <= 0 or len(pairs.vectors) == space.size:
                 return pairs
@@ -114,24 +114,6 @@ class BlockKrylov:
     def natural_block(A: LinearMap) -> int:
         """As many vectors as the map multiplies for about the price of one."""
         return 4 if hasattr(A, "nnz") else 64 // (4 if A.dtype == np.float32 else 8)
-
-    @staticmethod
-    def _audited(A: LinearMap, V: Array, which: str, tol: float, space: _Space) -> Eigenpairs:
-        """A last Rayleigh-Ritz on fresh products: values to second order, residuals measured."""
-        V = np.ascontiguousarray(np.linalg.qr(V)[0])
-        AV = np.asarray(A @ V)
-        H = V.astype(np.float64).T @ (AV.astype(np.float64) * space.unit)
-        values, S = np.linalg.eigh((H + H.T) / 2)
-        S = S.astype(V.dtype)
-        return Eigenpairs.of(
-            A,
-            values / space.unit,
-            V @ S,
-            which=which,
-            tolerance=tol,
-            scale=space.norm / space.unit,
-            image=AV @ S,
-        )
 
 
 class _Space:
@@ -275,6 +257,21 @@ class _Space:
             subtract(self.Q, self.size, project(self.Q, self.size, X), X)
             X = np.ascontiguousarray(np.linalg.qr(X)[0], dtype=self.dtype)
         return X
+
+
+def audited(A: LinearMap, V: Array, which: str, tol: float, norm: float, unit: float) -> Eigenpairs:
+    """A last Rayleigh-Ritz on fresh products: values to second order, residuals measured.
+
+    ``unit`` is a power of two that brings A near 1, ``norm`` the size of A times ``unit``.
+    """
+    V = np.ascontiguousarray(np.linalg.qr(V)[0])
+    AV = np.asarray(A @ V)
+    H = V.astype(np.float64).T @ (AV.astype(np.float64) * unit)
+    values, S = np.linalg.eigh((H + H.T) / 2)
+    S = S.astype(V.dtype)
+    return Eigenpairs.of(
+        A, values / unit, V @ S, which=which, tolerance=tol, scale=norm / unit, image=AV @ S
+    )
 
 
 def apply(A: LinearMap, V: Array) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 from gramian.errors import MemoryRefusedError
 from gramian.maps import Array, LinearMap
 from gramian.memory import budget, in_words
+from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.solvers import LAPACK_LIMIT, Dense, Solver, solver_of
 
@@ -71,7 +72,9 @@ def plan(
     if chosen is None:
         # LAPACK does 4/3 n^3 at a fraction of full speed; Krylov some twenty products of a block.
         small = n <= 600 or k > n // 6
-        chosen = Dense() if small and n <= LAPACK_LIMIT and dense <= allowed else BlockKrylov()
+        chosen = Arpack() if hasattr(A, "nnz") else BlockKrylov()  # blocks pay on dense maps
+        if small and n <= LAPACK_LIMIT and dense <= allowed:
+            chosen = Dense()
     needs = dense if isinstance(chosen, Dense) else krylov
     what = f"{k} pairs of a {n} x {n} map by {_name(chosen)}"
     _refuse_beyond(needs, allowed, what)

@@ -1,7 +1,8 @@
 """Solvers: frozen settings that turn a symmetric map into audited eigenpairs.
 
-``Dense`` is LAPACK on the whole matrix; ``BlockKrylov`` needs products only. Both give the same
-answer to their tolerance; ``plan`` chooses.
+``Dense`` is LAPACK on the whole matrix; ``BlockKrylov`` and ``Arpack`` need products only, with
+blocks of vectors or one vector at a time. All give the same answer to their tolerance; ``plan``
+chooses.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import scipy.linalg
 
 from gramian.errors import InputError
 from gramian.maps import Array, LinearMap, to_dense
+from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov, default_tolerance
 from gramian.spectral.pairs import Eigenpairs, size_of
 
@@ -87,7 +89,11 @@ def _eigh(M: Array, first: int, last: int) -> tuple[Array, Array]:
     return values[first : last + 1], V[:, first : last + 1]
 
 
-_named: dict[str, Solver] = {"dense": Dense(), "krylov": BlockKrylov()}
+_named: dict[str, Solver] = {
+    "dense": Dense(),
+    "krylov": BlockKrylov(),
+    "arpack": Arpack(),
+}
 
 
 def solver_of(solver: Any) -> Solver | None:
