@@ -43,6 +43,20 @@ class KnownCross:
 
 
 @dataclass(frozen=True)
+class ProbedOuter:
+    """YY' as computed, with a bound on what rounding did to it (see ``KnownCross``).
+
+    ``YW`` is the product with two random vectors, made in the same pass: any other product with
+    Y' can be checked by it, because W' (Y' U) = (Y W)' U.
+    """
+
+    matrix: Array
+    error: float
+    W: Array
+    YW: Array
+
+
+@dataclass(frozen=True)
 class Moments:
     """Of every column, in units of ``unit``: mean = high + low (twice the precision), variance.
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.moments import KnownCross, Moments, moments_of
-from gramian.loops.threads import pause, run
+from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
+from gramian.loops.threads import ordered_sum, pause, run
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 
@@ -188,6 +188,13 @@ class RowBlocked(ImplicitMap):
         """Y Y', n x n, in float64."""
         return self._lead_cross() if self.flip else self._lead_outer()
 
+    def probed_outer(self) -> ProbedOuter | None:
+        """Y Y' with what certifies it, where both come in one pass."""
+        whole, n = self.whole, self.shape[0]
+        if self.flip or whole is None or n > _thin:
+            return None
+        return self._tiled_outer(whole)
+
     # The same products, of the storage as it lies: S (lines x width) ---------------------------
 
     def _lead_times(self, V: Array) -> Array:
@@ -251,6 +258,8 @@ class RowBlocked(ImplicitMap):
 
         side = width + (1 + len(probes)) * bool(len(probes))
         wide = products.odd_vectors(side, self.dtype)
+        given, probes = probes, products.aligned(len(probes), wide, self.dtype)
+        probes[:, :width] = given
 
         def step(block: Array, a: int, b: int, total: Array) -> None:
             Y = products.aligned(products.DEPTH, wide, self.dtype)
@@ -261,32 +270,40 @@ class RowBlocked(ImplicitMap):
 
     def _lead_outer(self) -> Array:
         """S S', summed over blocks across the lines."""
-        from gramian.loops import products
-
         lines, width = self._lying()
         if lines > _thin or self.whole is None:
             return self._blas_sum(self._minor, (width, lines), "minor")
-        wide = products.odd_vectors(lines, self.dtype)
-        depth = max(min(550_000 // (wide * self.dtype.itemsize), 2 * products.DEPTH), 8)
-        groups = max(1, min(8, width // depth))
-        totals = [products.aligned(wide, wide, np.float64) for _ in range(groups)]
-        S = self.whole
+        return self._tiled_outer(self.whole).matrix
 
-        def piece(g: int) -> None:
+    def _tiled_outer(self, S: Array) -> ProbedOuter:
+        """S S' by our own tiles, with two probes of it and two of S riding along."""
+        from gramian.loops import products
+
+        lines, width = S.shape
+        rng = np.random.default_rng(0)
+        wide = products.odd_vectors(lines + 4, self.dtype)
+        probes = products.aligned(2, wide, self.dtype)
+        probes[:, :lines] = rng.standard_normal((2, lines))
+        W = rng.standard_normal((width, 2)).astype(self.dtype)
+        depth = max(min(400_000 // (wide * self.dtype.itemsize), products.DEPTH), 8)
+        groups = max(1, min(8, width // depth))
+        bounds = [width * g // groups for g in range(groups + 1)]
+
+        def piece(g: int, total: Array) -> None:
             Y = products.aligned(8, depth, self.dtype)
             P = products.aligned(depth, wide, self.dtype)
-            step = 4096
-            for a in range(width * g // groups, width * (g + 1) // groups, step):
+            for a in range(bounds[g], bounds[g + 1], 4096):
                 pause()
-                b = min(a + step, width * (g + 1) // groups)
-                products.outer(S, a, b, *self._arguments(), Y, P, totals[g])
+                b = min(a + 4096, bounds[g + 1])
+                products.outer(S, a, b, *self._arguments(), probes, W, Y, P, total)
 
         with self._visit():
-            run(piece, groups)
-        for other in totals[1:]:
-            totals[0] += other
-        G = totals[0][:lines, :lines]
-        return np.triu(G) + np.triu(G, 1).T
+            total = ordered_sum(piece, groups, lambda: products.aligned(wide, wide, np.float64))
+        G = total[:lines, :lines]
+        G = np.triu(G) + np.triu(G, 1).T
+        probed = total[:lines, lines : lines + 4]
+        error = 5 * float(np.linalg.norm(G @ probes[:, :lines].T - probed[:, :2]) / np.sqrt(2))
+        return ProbedOuter(G, error, W, probed[:, 2:].copy())
 
     def _blas_sum(
         self, read: Callable[[int, int], Array], lying: tuple[int, int], side: str
@@ -350,25 +367,21 @@ class RowBlocked(ImplicitMap):
     def _fold(
         self, step: Callable[[Array, int, int, Array], None], shape: tuple[int, int]
     ) -> Array:
-        """Sum over lead blocks: at most eight running totals, added up in a fixed order."""
+        """Sum over lead blocks: up to eight running totals, added up in a fixed order."""
         from gramian.loops.products import aligned
 
         blocks = self._lead_blocks()
         room = max(2, 4 * self.block_bytes // (8 * shape[0] * shape[1] or 1))
         groups = min(8, room, len(blocks))
         bounds = [len(blocks) * g // groups for g in range(groups + 1)]
-        totals = [aligned(*shape, np.float64) for _ in range(groups)]
 
-        def piece(g: int) -> None:
+        def piece(g: int, total: Array) -> None:
             for a, b in blocks[bounds[g] : bounds[g + 1]]:
                 pause()
-                step(self._lead(a, b), a, b, totals[g])
+                step(self._lead(a, b), a, b, total)
 
         with self._visit():
-            run(piece, groups)
-        for other in totals[1:]:
-            totals[0] += other
-        return totals[0]
+            return np.asarray(ordered_sum(piece, groups, lambda: aligned(*shape, np.float64)))
 
 
 class ArrayRows(RowBlocked):

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.loops.tile import at, compiled, tile_1x1, tile_1x2, tile_8x1, tile_8x2
+from gramian.loops.tile import at, compiled, dot, tile_1x1, tile_1x2, tile_8x1, tile_8x2
 
 PANEL = 2048  # columns treated at a time where rows are long
 CHUNK = 512  # rows of a thin block that stay in the first-level cache
@@ -254,19 +254,25 @@ def gram(M, high, low, factor, weight, flip, V, Y, Z, out):
 
 
 @compiled
-def _add_cross(Y, rows, out, M, soon):
-    """out += Y' Y for the first ``rows`` rows, tiles on and above the diagonal."""
-    wide = Y.shape[1]
+def _add_cross(Y, rows, end, out, M, top, left, height, width):
+    """out += Y' Y for the first ``rows`` rows and ``end`` columns, tiles on and above the diagonal.
+
+    Meanwhile ``height`` rows of M from ``top`` on are fetched, ``width`` columns from ``left`` on.
+    """
+    wide, across = Y.shape[1], M.shape[1]
     vector = 64 // Y.itemsize
-    step = M.shape[1] if soon + rows <= M.shape[0] else 0
-    lead = 0
-    for c in range(0, wide, 2 * vector):
+    down = lead = 0
+    for c in range(0, end, 2 * vector):
         y = at(Y, c)
-        two = c + 2 * vector <= wide
-        for j in range(0, min(c + 2 * vector, wide), 8):
+        two = c + 2 * vector <= end
+        for j in range(0, min(c + 2 * vector, end), 8):
             # each tile walks down the next rows of M, one cache line further right
-            ahead = at(M, soon * step + min(lead, M.shape[1] - 1))
-            lead += vector
+            ahead, step = at(M, 0), 0
+            if lead < width and top + down < M.shape[0]:
+                ahead, step = at(M, (top + down) * across + left + lead), across
+                down += rows
+                if down >= height:
+                    down, lead = 0, lead + vector
             o = at(out, j * wide + c)
             if two and j < c + vector:
                 tile_8x2(at(Y, j), 1, wide, y, wide, rows, o, wide, ahead, step)
@@ -278,34 +284,15 @@ def _add_cross(Y, rows, out, M, soon):
 
 
 @compiled
-def _dot(y, g):
-    """y . g in eight sums side by side, which the compiler turns into vectors."""
-    p = np.uint64(g.size)
-    a0 = a1 = a2 = a3 = a4 = a5 = a6 = a7 = y[0] * 0
-    whole = p - p % np.uint64(8)
-    for j in range(np.uint64(0), whole, np.uint64(8)):
-        a0 += y[j] * g[j]
-        a1 += y[j + np.uint64(1)] * g[j + np.uint64(1)]
-        a2 += y[j + np.uint64(2)] * g[j + np.uint64(2)]
-        a3 += y[j + np.uint64(3)] * g[j + np.uint64(3)]
-        a4 += y[j + np.uint64(4)] * g[j + np.uint64(4)]
-        a5 += y[j + np.uint64(5)] * g[j + np.uint64(5)]
-        a6 += y[j + np.uint64(6)] * g[j + np.uint64(6)]
-        a7 += y[j + np.uint64(7)] * g[j + np.uint64(7)]
-    for j in range(whole, p):
-        a0 += y[j] * g[j]
-    return ((a0 + a4) + (a2 + a6)) + ((a1 + a5) + (a3 + a7))
-
-
-@compiled
 def cross(M, high, low, factor, weight, flip, probes, Y, out):
     """out += Y' Y; Y's columns are padded with zeros.
 
-    With ``probes`` g (one a row) more columns follow the data: the weights, whose products are the
-    sums of Y, and each Y g, whose products are Y' (Y g): a check on all the others.
+    With ``probes`` g (one a row, as long as Y's) more columns follow the data: the weights, whose
+    products are the sums of Y, and each Y g, whose products are Y' (Y g), a check on the others.
     """
     n, p = M.shape
-    depth = Y.shape[0]
+    depth, wide = Y.shape
+    vectors = -(-p * Y.itemsize // 64)
     for i in range(0, n, depth):
         rows = min(depth, n - i)
         _center(M, i, i + rows, 0, p, high, low, factor, weight, flip, Y)
@@ -313,15 +300,22 @@ def cross(M, high, low, factor, weight, flip, probes, Y, out):
             for r in range(rows):
                 Y[r, p] = weight[0] if weight.size == 1 else weight[i + r]
                 for g in range(len(probes)):
-                    Y[r, p + 1 + g] = _dot(Y[r], probes[g])
-        _add_cross(Y, rows, out, M, i + rows)
+                    Y[r, p + 1 + g] = dot(at(Y, r * wide), at(probes, g * wide), vectors)
+        _add_cross(Y, rows, Y.shape[1], out, M, i + rows, 0, rows, p)
 
 
 @compiled
-def outer(M, left, right, high, low, factor, weight, flip, Y, P, out):
-    """out += Y Y' over columns left:right of M, turned on their side a strip at a time."""
-    n = M.shape[0]
-    depth = P.shape[0]
+def outer(M, left, right, high, low, factor, weight, flip, probes, W, Y, P, out):
+    """out += Y Y' over columns left:right of M, turned on their side a strip at a time.
+
+    Beside the observations stand more columns: Y' g for each of ``probes`` (one a row, as long as
+    P's), whose products are Y (Y' g), and those of ``W`` (one row a column of M), whose products
+    are Y W.
+    """
+    n, (depth, wide) = M.shape[0], P.shape
+    vector = 64 // P.itemsize
+    side = n + len(probes) + W.shape[1]
+    end = -(-side // vector) * vector
     for c in range(left, right, depth):
         columns = min(depth, right - c)
         for i in range(0, n, Y.shape[0]):
@@ -330,4 +324,9 @@ def outer(M, left, right, high, low, factor, weight, flip, Y, P, out):
             for r in range(rows):
                 for t in range(columns):
                     P[t, i + r] = Y[r, t]
-        _add_cross(P, columns, out, P, P.shape[0])
+        for t in range(columns):
+            for g in range(len(probes)):
+                P[t, n + g] = dot(at(P, t * wide), at(probes, g * wide), -(-n // vector))
+            for w in range(W.shape[1]):
+                P[t, n + len(probes) + w] = W[c + t, w]
+        _add_cross(P, columns, end, out, M, 0, c + columns, n, min(depth, right - c - columns))

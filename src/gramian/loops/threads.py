@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 _lock = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
 _here = threading.local()
+_inside_blas = 0
+_blas: Any = None
 
 
 def thread_count() -> int:
@@ -34,7 +37,7 @@ def thread_count() -> int:
 
 
 @contextmanager
-def limit_threads(count: int) -> Any:
+def limit_threads(count: int) -> Iterator[None]:
     """Use ``count`` threads inside the ``with`` block (this Python thread only)."""
     before = getattr(_here, "limit", None)
     _here.limit = count
@@ -82,6 +85,69 @@ def run(piece: Callable[[int], None], count: int) -> None:
             raise error
 
 
+def ordered_sum(piece: Callable[[int, Any], None], count: int, zeros: Callable[[], Any]) -> Any:
+    """The sum of what ``piece(0, total) ... piece(count - 1, total)`` add to arrays of zeros.
+
+    Totals are added up in the order of the pieces, each as soon as its turn comes; so the bits do
+    not depend on the threads, and there are hardly more totals at a time than threads.
+    """
+    hand = threading.Lock()
+    waiting: dict[int, Any] = {}
+    spare: list[Any] = []
+    sums: list[Any] = []  # the running sum, once there is one
+    added = 0
+
+    def work(i: int) -> None:
+        nonlocal added
+        with hand:
+            total = spare.pop() if spare else zeros()
+        piece(i, total)
+        with hand:
+            waiting[i] = total
+            while added in waiting:
+                following = waiting.pop(added)
+                added += 1
+                if not sums:
+                    sums.append(following)
+                    continue
+                sums[0] += following
+                following[...] = 0
+                spare.append(following)
+
+    run(work, count)
+    return sums[0]
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to a single thread inside the ``with`` block: for small matrices.
+
+    BLAS threads go on spinning for some 25 ms after a product, in the way of whatever runs next;
+    what they gain on matrices of a few hundred rows is less. The setting is the process's, so only
+    the first to enter changes it and only the last to leave restores it.
+    """
+    global _blas, _inside_blas
+    with _lock:
+        if _inside_blas == 0:
+            _blas = _blas_controller().limit(limits=1, user_api="blas")
+        _inside_blas += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside_blas -= 1
+            if _inside_blas == 0:
+                _blas.restore_original_limits()
+
+
+@lru_cache(maxsize=1)
+def _blas_controller() -> Any:
+    import scipy.linalg  # noqa: F401  (its BLAS is another one than NumPy's: both must be loaded)
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 def pause() -> None:
     """Called between two steps of a long piece: ends it if another piece failed or Ctrl-C came."""
     stopped = getattr(_here, "stopped", None)
@@ -98,8 +164,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 def _after_fork() -> None:
     # Threads do not survive a fork: the child starts its own on first use.
-    global _lock
-    _lock = threading.Lock()
+    global _lock, _inside_blas
+    _lock, _inside_blas = threading.Lock(), 0
     _pools.clear()
 
 

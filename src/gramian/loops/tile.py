@@ -153,3 +153,60 @@ def _tile(rows: int, vectors: int) -> Any:
 
 tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
 tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
+
+
+@intrinsic
+def dot(typing: Any, a: Any, b: Any, vectors: Any) -> Any:
+    """Sum of a[i] * b[i] over whole vectors: pointers, and how many vectors.
+
+    Lanes are summed apart and then in halves, a fixed order; plain loops would be left scalar,
+    because compilers do not reorder sums.
+    """
+    signature = a.dtype(a, b, types.intp)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, b, vectors = arguments
+        item, size = _float(signature.args[0].dtype)
+        lanes = _vector_bytes // size
+        vector = ir.VectorType(item, lanes)
+        zeros = ir.Constant(vector, [0.0] * lanes)
+
+        def load(pointer: Any, at: Any) -> Any:
+            place = builder.gep(pointer, [builder.mul(at, ir.Constant(_long, lanes))])
+            value = builder.load(builder.bitcast(place, vector.as_pointer()))
+            value.align = size
+            return value
+
+        before = builder.block
+        body, after = builder.append_basic_block("dot_step"), builder.append_basic_block("dot_end")
+        some = builder.icmp_signed(">", vectors, ir.Constant(_long, 0))
+        builder.cbranch(some, body, after)
+        builder.position_at_end(body)
+        t, total = builder.phi(_long), builder.phi(vector)
+        product = builder.fmul(load(a, t), load(b, t), flags=("contract",))
+        added = builder.fadd(total, product, flags=("contract",))
+        following = builder.add(t, ir.Constant(_long, 1))
+        for phi, start, value in ((t, ir.Constant(_long, 0), following), (total, zeros, added)):
+            phi.add_incoming(start, before)
+            phi.add_incoming(value, body)
+        builder.cbranch(builder.icmp_signed("<", following, vectors), body, after)
+
+        builder.position_at_end(after)
+        sums = builder.phi(vector)
+        sums.add_incoming(zeros, before)
+        sums.add_incoming(added, body)
+        while lanes > 1:
+            lanes //= 2
+            halves = [
+                builder.shuffle_vector(sums, sums, _lanes(range(first, first + lanes)))
+                for first in (0, lanes)
+            ]
+            sums = builder.fadd(*halves)
+        return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
+
+    return signature, build
+
+
+def _lanes(which: Any) -> Any:
+    short = ir.IntType(32)
+    return ir.Constant(ir.VectorType(short, len(which)), [ir.Constant(short, i) for i in which])

@@ -85,6 +85,13 @@ class LinearEmbedder(Embedder):
         return contributions(Z, self.explained_variance_ * self._divisor)
 
     @property
+    def correlations_(self) -> Array:
+        """Of each variable with each axis, (p, k)."""
+        check_is_fitted(self)
+        V = self.components_.T.astype(np.float64)
+        return correlations(V, self._spreads, self._deviations)
+
+    @property
     def cos2_(self) -> Array:
         """How well each axis shows each variable: squared correlations, (p, k)."""
         check_is_fitted(self)
@@ -125,8 +132,9 @@ class LinearEmbedder(Embedder):
         volume = found.log_volume
         log_units = np.log(self._divisor) + 2 * np.log(back)
         self.log_generalized_variance_ = None if volume is None else volume - p * log_units
-        of_variables = deviations * back if self.scale_ is None else np.ones(p)
-        self.correlations_ = correlations(pairs.vectors, values / self._divisor, of_variables)
+        # what correlations_ are made of, in units in which nothing under- or overflows
+        self._spreads = np.sqrt(values / self._divisor)
+        self._deviations = deviations * back if self.scale_ is None else np.ones(p)
         self.residuals_, self.tolerance_, self.plan_ = pairs.residuals, pairs.tolerance, found.plan
         self.equal_axes_ = [
             (group.start, group.stop - 1) for group in pairs.groups() if group.stop <= self.rank_

@@ -1,9 +1,9 @@
 """How variables and observations relate to principal axes (the terms of FactoMineR).
 
-Notation: V (p x k) axes of unit length, l (k) variances along them, s (p) standard deviations of
-the variables, Z (n x k) coordinates.
+Notation: V (p x k) axes of unit length, r (k) standard deviations along them, s (p) those of the
+variables, Z (n x k) coordinates.
 
-    correlation of variable j with axis i     V_ji sqrt(l_i) / s_j
+    correlation of variable j with axis i     V_ji r_i / s_j
     cos2 of an observation on axis i          z_i^2 / |x - m|^2          how well the axis shows it
     contribution of an observation            w z_i^2 / sum of w z_i^2   how much it makes the axis
     contribution of a variable                V_ji^2
@@ -16,10 +16,10 @@ import numpy as np
 from gramian.maps import Array
 
 
-def correlations(V: Array, variances: Array, deviations: Array) -> Array:
+def correlations(V: Array, spreads: Array, deviations: Array) -> Array:
     """Correlation of each variable with each axis; 0 for a constant variable."""
     inverse = np.divide(1.0, deviations, out=np.zeros_like(deviations), where=deviations > 0)
-    R = V * np.sqrt(variances) * inverse[:, None]
+    R = V * spreads * inverse[:, None]
     return np.asarray(np.clip(R, -1.0, 1.0))
 
 

@@ -108,10 +108,13 @@ def signs(V: Array) -> Array:
     """
     if V.size == 0:
         return np.ones(V.shape[1], V.dtype)
-    size = np.abs(V)
     close = 1 - (1e-4 if V.dtype == np.float32 else 1e-8)
-    first = np.argmax(size >= close * size.max(axis=0), axis=0)
-    return np.where(V[first, np.arange(V.shape[1])] < 0, -1, 1).astype(V.dtype)
+    up, down = V.max(axis=0), -V.min(axis=0)
+    positive = up > down
+    for j in np.flatnonzero(np.minimum(up, down) >= close * np.maximum(up, down)):
+        size = np.abs(V[:, j])
+        positive[j] = V[np.argmax(size >= close * size.max()), j] >= 0
+    return np.where(positive, 1, -1).astype(V.dtype)
 
 
 def residual_norms(AV: Array, V: Array, values: Array) -> Array:

@@ -142,25 +142,35 @@ def _squared(Y: DataMap, k: int, plan: Plan, rng: np.random.Generator | None) ->
         tolerance = default_tolerance(np.dtype(Y.dtype))
         pairs = replace(pairs, residuals=residuals, tolerance=tolerance)
         return Axes(pairs, plan, _log_det(C))
-    pairs = plan.solver(Y.outer(), k, "largest", rng)
+    probed = getattr(Y, "probed_outer", lambda: None)()
+    G = Y.outer() if probed is None else probed.matrix
+    pairs = plan.solver(G, k, "largest", rng)
     if _lost(pairs, Y, k):
         return _refined(Y, k, plan)
-    return Axes(_turned(Y, pairs), plan, -np.inf if n <= p else None)
+    return Axes(_turned(Y, pairs, probed), plan, -np.inf if n <= p else None)
 
 
-def _turned(Y: DataMap, pairs: Eigenpairs) -> Eigenpairs:
-    """Right vectors V = Y' U S^-1 from the left ones, audited by one more product.
+def _turned(Y: DataMap, pairs: Eigenpairs, probed: Any) -> Eigenpairs:
+    """Right vectors V = Y' U S^-1 from the left ones, with a bound on their residuals.
 
-    Y'Y v - l v = Y'(Y v - s u), so |Y v - s u| / s_1, which is measured, bounds the residual of v.
+    Y'Y v - l v = Y'(YY' u - l u) / s, if V is exact; what YY' and V have lost to rounding is known
+    from probes, or else measured by one more product: then it is Y'(Y v - s u).
     """
     U, s = pairs.vectors, np.sqrt(pairs.values)
-    V = np.asarray(Y.T @ np.ascontiguousarray(U), np.float64) / s
-    V /= np.linalg.norm(V, axis=0)
-    YV = np.asarray(Y @ np.ascontiguousarray(V), np.float64)
-    residuals = np.linalg.norm(YV - U * s, axis=0) / s[0]
-    return Eigenpairs(
-        pairs.values, V * signs(V), residuals, pairs.scale, default_tolerance(np.dtype(Y.dtype))
-    )
+    V = np.asarray(Y.T @ np.ascontiguousarray(U), np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->j", V, V))
+    if probed is None:
+        V /= lengths
+        YV = np.asarray(Y @ np.ascontiguousarray(V), np.float64)
+        residuals = np.linalg.norm(YV - U * s, axis=0) / s[0]
+    else:
+        left = (pairs.residuals * pairs.scale + probed.error) / (s * s[0])
+        missed = 5 * np.sqrt(np.mean((probed.W.T @ V - probed.YW.T @ U) ** 2, axis=0).max())
+        residuals = left + (missed + np.abs(lengths - s)) / s
+        V /= lengths
+    tolerance = default_tolerance(np.dtype(Y.dtype))
+    V *= signs(V)
+    return Eigenpairs(pairs.values, V, residuals, pairs.scale, tolerance)
 
 
 def _log_det(C: Array) -> float | None:

@@ -7,6 +7,7 @@ chooses.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -14,11 +15,13 @@ import numpy as np
 import scipy.linalg
 
 from gramian.errors import InputError
+from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap, to_dense
 from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov, default_tolerance
 from gramian.spectral.pairs import Eigenpairs, size_of
 
+SMALL = 600  # a second thread gains less here than it costs whatever runs next
 LAPACK_LIMIT = 32_000  # SciPy's LAPACK counts in 32 bits: larger matrices crash or answer wrongly
 
 
@@ -67,9 +70,10 @@ class Dense:
         unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(M).max(initial=0.0))[1])))
         M = M * unit  # near 1, exactly: tiny and huge matrices give the same bits
         lowest = n - k if which == "largest" else 0
-        values, V = _eigh(M, lowest, lowest + k - 1)
         tolerance = default_tolerance(np.dtype(A.dtype))
-        pairs = Eigenpairs.of(M, values, V, which=which, tolerance=tolerance, scale=size_of(M))
+        with one_blas_thread() if n <= SMALL else nullcontext():
+            values, V = _eigh(M, lowest, lowest + k - 1)
+            pairs = Eigenpairs.of(M, values, V, which=which, tolerance=tolerance, scale=size_of(M))
         return replace(pairs, values=pairs.values / unit, scale=pairs.scale / unit)
 
 
