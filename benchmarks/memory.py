@@ -1,7 +1,7 @@
 """Peak memory of one fit, beyond the data, in a process of its own.
 
-The child imports what it needs, fits tiny data, loads X, and only then starts counting; so imports,
-compiled code and thread pools are not held against anybody.
+The child imports what it needs, fits small data of every shape (tall, square, wide), loads X, and
+only then starts counting; so imports, compiled code and thread pools are not held against anybody.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def main(arguments: list[str]) -> None:
     path, name, k = arguments
     fit = CONTESTANTS[name]
     X = np.load(path)
-    small = np.random.default_rng(0).standard_normal((400, 30)).astype(X.dtype)
-    fit(small, 3)
+    for shape in ((4000, 30), (900, 800), (30, 4000)):
+        fit(np.random.default_rng(0).standard_normal(shape).astype(X.dtype), 3)
     print(json.dumps({"extra_bytes": peak_of(lambda: fit(X, int(k)))}))
 
 

@@ -41,7 +41,8 @@ class ImplicitMap:
     """Base of maps that are applied, never stored.
 
     A subclass sets ``shape`` and ``dtype`` and defines ``_times(V)``; it defines ``_times_T(U)``
-    unless it is symmetric, in which case ``T`` is the map itself.
+    unless it is symmetric, in which case ``T`` is the map itself. A map whose products are as cheap
+    as those of a sparse matrix says so as that does, by ``nnz``: its multiplications a vector.
     """
 
     shape: tuple[int, int]

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from gramian.data.rows import ArrayRows, Centering
 from gramian.loops import products
-from gramian.loops.threads import limit_threads, run, thread_count
+from gramian.loops.threads import (
+    limit_threads,
+    one_blas_thread,
+    ordered_sum,
+    run,
+    thread_count,
+)
+from gramian.loops.tile import at, compiled, dot
 from gramian.testing import tolerance
 
 SHAPES = [
@@ -118,6 +125,91 @@ def test_nested_runs_do_not_deadlock():
     with limit_threads(3):
         run(lambda i: run(lambda j: inner(i, j), 6), 6)
     assert np.array_equal(out, np.outer(range(6), range(6)))
+
+
+def test_ordered_sum_has_the_same_bits_on_any_number_of_threads():
+    parts = np.random.default_rng(4).standard_normal((50, 7)) * 10.0 ** np.arange(50)[:, None]
+
+    def add(i, total):
+        total += parts[i]
+
+    wanted = parts[0].copy()
+    for part in parts[1:]:
+        wanted += part
+    made = []
+
+    def zeros():
+        made.append(1)
+        return np.zeros(7)
+
+    for threads in (1, 2, 8):
+        with limit_threads(threads):
+            assert np.array_equal(ordered_sum(add, 50, zeros), wanted)
+    assert len(made) < 3 * 50  # totals are used again
+
+
+def blas_threads():
+    from threadpoolctl import threadpool_info
+
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+def test_one_blas_thread_comes_and_goes_with_the_outermost():
+    before = blas_threads()
+    with one_blas_thread():
+        with one_blas_thread():
+            pass
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+    run(lambda i: _enter_and_leave(), 64)
+    assert blas_threads() == before
+
+
+def _enter_and_leave():
+    with one_blas_thread():
+        pass
+
+
+@compiled
+def dot_of(a, b, out):
+    out[0] = dot(at(a, 0), at(b, 0), len(a) * a.itemsize // 64)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("vectors", [0, 1, 2, 7, 33])
+def test_dot_equals_numpy(dtype, vectors):
+    rng = np.random.default_rng(vectors)
+    a, b = rng.standard_normal((2, vectors * 64 // np.dtype(dtype).itemsize)).astype(dtype)
+    out = np.full(1, np.nan, dtype)
+    dot_of(a, b, out)
+    exact = float(a.astype(np.float64) @ b.astype(np.float64))
+    assert abs(out[0] - exact) <= tolerance(dtype, len(a)) * (1 + np.abs(a) @ np.abs(b))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(2, 9), (60, 1031), (500, 3000)])
+def test_probes_of_the_outer_product_are_honest(shape, dtype):
+    X = (np.random.default_rng(5).standard_normal(shape) + 3).astype(dtype)
+    Y, twin = centered(X)
+    probed = Y.probed_outer()
+    true = np.linalg.norm(probed.matrix - twin @ twin.T)
+    assert true <= probed.error <= 1e3 * np.finfo(dtype).eps * np.linalg.norm(twin) ** 2
+    size = np.linalg.norm(twin) * np.linalg.norm(probed.W)
+    assert np.abs(probed.YW - twin @ probed.W).max() <= tolerance(dtype, shape[1]) * size
+
+
+def test_probes_notice_a_spoiled_product(monkeypatch):
+    X = np.random.default_rng(6).standard_normal((40, 900))
+    plain = products.outer
+
+    def spoiled(*arguments):
+        plain(*arguments)
+        arguments[-1][3, 5] += 1e-3  # one entry of 1,600 is wrong
+
+    monkeypatch.setattr(products, "outer", spoiled)
+    Y, twin = centered(X)
+    probed = Y.probed_outer()
+    assert probed.error >= np.linalg.norm(probed.matrix - twin @ twin.T) > 1e-3
 
 
 def test_threads_setting_from_the_environment(monkeypatch):

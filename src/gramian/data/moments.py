@@ -38,6 +38,8 @@ class KnownCross:
 
     def scaled(self, factor: Array) -> KnownCross:
         """Of the data with each column multiplied by its factor."""
+        if np.all(factor == 1):
+            return self
         most = float(np.max(np.abs(factor)))
         return KnownCross(self.matrix * np.outer(factor, factor), self.error * most**2)
 
@@ -134,7 +136,7 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     n, p = rows.shape
     if rows.flip or n < 8 * p or n < 2000 or p > 512:
         return None
-    sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 200))])
+    sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 60))])
     with np.errstate(all="ignore"):
         nearest = np.argmin(np.abs(sample - sample.mean(axis=0, dtype=np.float64)), axis=0)
         pivot = sample[nearest, np.arange(p)]
@@ -152,7 +154,7 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
         shift, probed = C[:p, p] / total, C[:p, p + 1 :]
         C = C[:p, :p]
         error = 5 * float(np.linalg.norm(C @ probes.T - probed) / np.sqrt(2))
-        C = C - total * np.outer(shift, shift)
+        C -= total * np.outer(shift, shift)
         variance = np.diag(C) / total
         size = float(np.sqrt(variance.max(initial=0.0)))
         safe = 2.0**30 if rows.dtype == np.float32 else 2.0**100

@@ -265,8 +265,7 @@ class RowBlocked(ImplicitMap):
             Y = products.aligned(products.DEPTH, wide, self.dtype)
             products.cross(block, *arguments(lead=(a, b)), probes, Y, total)
 
-        C = self._fold(step, (wide, wide))[:side, :side]
-        return np.triu(C) + np.triu(C, 1).T
+        return _mirrored(self._fold(step, (wide, wide))[:side, :side])
 
     def _lead_outer(self) -> Array:
         """S S', summed over blocks across the lines."""
@@ -299,8 +298,7 @@ class RowBlocked(ImplicitMap):
 
         with self._visit():
             total = ordered_sum(piece, groups, lambda: products.aligned(wide, wide, np.float64))
-        G = total[:lines, :lines]
-        G = np.triu(G) + np.triu(G, 1).T
+        G = _mirrored(total[:lines, :lines])
         probed = total[:lines, lines : lines + 4]
         error = 5 * float(np.linalg.norm(G @ probes[:, :lines].T - probed[:, :2]) / np.sqrt(2))
         return ProbedOuter(G, error, W, probed[:, 2:].copy())
@@ -382,6 +380,13 @@ class RowBlocked(ImplicitMap):
 
         with self._visit():
             return np.asarray(ordered_sum(piece, groups, lambda: aligned(*shape, np.float64)))
+
+
+def _mirrored(C: Array) -> Array:
+    """C with its upper triangle copied to the lower one, in place."""
+    for i in range(len(C) - 1):
+        C[i + 1 :, i] = C[i, i + 1 :]
+    return C
 
 
 class ArrayRows(RowBlocked):
