@@ -114,6 +114,25 @@ def environment(*sets: str) -> None:
     stamp.write_text(json.dumps({"key": key.hexdigest(), "sets": sorted(wanted)}), encoding="utf-8")
 
 
+def browser() -> None:
+    """See to a Chromium for the tests of the report: found, or installed where apt-get may.
+
+    Without one those tests skip and say so, so that a failure here is no failure of the project.
+    """
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+    if os.environ.get("GRAMIAN_BROWSER") or any(map(shutil.which, names)):
+        return
+    if not (shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0):
+        print("no Chromium found: tests of the report in a browser will skip")
+        return
+    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
+    try:
+        run("apt-get", "update", "-qq", env=quiet)
+        run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", env=quiet)
+    except Failed as failure:
+        print(f"no Chromium to be had ({failure}): tests of the report in a browser will skip")
+
+
 def lint_steps() -> list[Step]:
     """List the environment and the checks that only read the source."""
     python = program("python")
@@ -200,7 +219,8 @@ def lint(extra: list[str]) -> None:
 
 def test(extra: list[str], slow: bool = False) -> None:  # noqa: PT028
     """Run lint, the tests, and the demo from a real wheel."""
-    run_steps([*lint_steps(), ("pytest", lambda: pytest(extra, slow)), ("wheel", wheel_check)])
+    tests: Step = ("pytest", lambda: pytest(extra, slow))
+    run_steps([*lint_steps(), ("browser", browser), tests, ("wheel", wheel_check)])
 
 
 def test_full(extra: list[str]) -> None:
