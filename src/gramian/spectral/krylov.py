@@ -20,6 +20,7 @@ import numpy as np
 
 from gramian.errors import InputError
 from gramian.loops.thin import project, subtract, times
+from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
 from gramian.spectral.pairs import Eigenpairs
 
@@ -45,12 +46,16 @@ class BlockKrylov:
         Most vectors kept at a time.
     max_products : int
         Most vectors multiplied in all; then the best pairs so far are returned.
+    floor : float
+        Residuals are asked for relative to each value, but to no value below this share of the
+        size of the map; 1 asks for residuals relative to that size alone.
     """
 
     tol: float | None = None
     block: int | None = None
     basis: int | None = None
     max_products: int = 100_000
+    floor: float = 1e-3
 
     name = "block Krylov"
 
@@ -100,7 +105,9 @@ class BlockKrylov:
             values, S, residuals = space.ritz()
             if space.size == n or space.products >= budget:
                 return space
-            done = space.size >= k and _settled(values[:k], residuals[:k], tol, space.norm, dtype)
+            done = space.size >= k and _settled(
+                values[:k], residuals[:k], tol, space.norm, dtype, self.floor
+            )
             if done and space.explored():
                 if not space.may_hide(values[:k], tol):
                     return space
@@ -143,6 +150,7 @@ class _Space:
         self.next: Array
         self.coupling: Array  # R in  A Q = Q H + next R e_last'
 
+    @one_blas_thread()
     def begin(self, b: int, start: Array | None) -> None:
         block = self._random(b)
         if start is not None:
@@ -154,14 +162,20 @@ class _Space:
     def grow(self) -> None:
         """Step 2: multiply the next block, project, and make what is left orthogonal."""
         j, b = self.size, self.next.shape[1]
-        used = j + b
-        self.Q[:, j:used] = self.next
+        self.Q[:, j : j + b] = self.next
         X = np.asarray(apply(self.A, self.next))
         if not np.isfinite(X).all():
             raise InputError("the map returned NaN or inf; check the numbers it was built from")
         if self.unit == 0:
             self.unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(X).max(initial=0.0))[1])))
         X = np.ascontiguousarray(X * (self.sign * self.unit), dtype=self.dtype)
+        with one_blas_thread():
+            self._join(X)
+
+    def _join(self, X: Array) -> None:
+        """Project A's image of the next block on all blocks so far; the rest comes next."""
+        j, b = self.size, self.next.shape[1]
+        used = j + b
         self.norm = max(self.norm, float(np.linalg.norm(X, axis=0).max()))
         h = project(self.Q, used, X)
         subtract(self.Q, used, h, X)
@@ -196,6 +210,7 @@ class _Space:
         self.entered = self.products
         self.invite(b)
 
+    @one_blas_thread()
     def invite(self, b: int) -> None:
         """Let the next block be random, orthogonal to Q."""
         b = min(b, self.Q.shape[0] - self.size)
@@ -203,6 +218,7 @@ class _Space:
         self.coupling = np.zeros((b, self.last))
         self.waiting = b
 
+    @one_blas_thread()
     def ritz(self) -> tuple[Array, Array, Array]:
         """Step 3: values (best first), coefficients, residual norms."""
         j = self.size
@@ -212,6 +228,7 @@ class _Space:
         tail = S[j - self.last :] if self.last <= j else S
         return values, S, np.linalg.norm(self.coupling @ tail, axis=0)
 
+    @one_blas_thread()
     def restart(self, values: Array, S: Array, keep: int) -> None:
         """Step 4: shrink Q to its best Ritz vectors; the next block stays as it is."""
         self.Q[:, :keep] = self.rotated(S[:, :keep])
@@ -219,6 +236,7 @@ class _Space:
         np.fill_diagonal(self.H[:keep, :keep], values[:keep])
         self.size = keep
 
+    @one_blas_thread()
     def best(self, k: int) -> Array:
         """The best ``k`` Ritz vectors."""
         return self.rotated(self.ritz()[1][:, : min(k, self.size)])
@@ -264,13 +282,16 @@ def audited(A: LinearMap, V: Array, which: str, tol: float, norm: float, unit: f
 
     ``unit`` is a power of two that brings A near 1, ``norm`` the size of A times ``unit``.
     """
-    V = np.ascontiguousarray(np.linalg.qr(V)[0])
+    with one_blas_thread():
+        V = np.ascontiguousarray(np.linalg.qr(V)[0])
     AV = np.asarray(A @ V)
-    H = V.astype(np.float64).T @ (AV.astype(np.float64) * unit)
-    values, S = np.linalg.eigh((H + H.T) / 2)
-    S = S.astype(V.dtype)
+    with one_blas_thread():
+        H = V.astype(np.float64).T @ (AV.astype(np.float64) * unit)
+        values, S = np.linalg.eigh((H + H.T) / 2)
+        S = S.astype(V.dtype)
+        V, AV = V @ S, AV @ S
     return Eigenpairs.of(
-        A, values / unit, V @ S, which=which, tolerance=tol, scale=norm / unit, image=AV @ S
+        A, values / unit, V, which=which, tolerance=tol, scale=norm / unit, image=AV
     )
 
 
@@ -323,11 +344,12 @@ def _settled(
     tol: float,
     norm: float,
     dtype: np.dtype[Any],
+    floor: float,
 ) -> bool:
     """Each residual within half the tolerance of its own value, or as small as makes sense.
 
     Asking relative to the pair's own value keeps small pairs accurate; below a thousandth of the
-    largest, or at rounding, nobody gains from asking for more.
+    largest (``floor``), or at rounding, nobody gains from asking for more.
     """
-    wanted = 0.5 * tol * np.maximum(np.abs(values), 1e-3 * norm)
+    wanted = 0.5 * tol * np.maximum(np.abs(values), floor * norm)
     return bool(np.all(residuals <= np.maximum(wanted, 20 * np.finfo(dtype).eps * norm)))
