@@ -14,8 +14,9 @@ import numpy as np
 from gramian.data.npy import NpyRows, refuse_type
 from gramian.data.rows import ArrayRows, RowBlocked
 from gramian.data.sparse import SparseRows
-from gramian.errors import InputError
+from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.maps import Array
+from gramian.memory import budget, in_words
 
 _tables = (".csv", ".tsv", ".txt", ".parquet", ".gz", ".zst")
 
@@ -119,18 +120,23 @@ def _refuse_empty(shape: tuple[int, ...]) -> None:
         raise InputError(f"0 sample(s) (shape={shape}): there are no rows; at least 2 are needed")
 
 
-def _from_path(path: Path, memory: Any) -> Opened:
+def refuse_absent(path: Path) -> None:
+    """Raise for a path that is no file."""
     if not path.exists():
         raise InputError(f"there is no file {path}; check the path (current folder: {Path.cwd()})")
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
+
+
+def _from_path(path: Path, memory: Any) -> Opened:
+    refuse_absent(path)
     ending = path.suffix.lower()
     if ending == ".npy":
         rows = NpyRows(path, memory)
         _refuse_empty(rows.shape)
         return Opened(rows, None, None)
     if ending == ".npz":
-        return _from_array(_from_npz(path), memory)
+        return _from_array(as_numbers(read_npz(path, memory, (2,))), memory)
     if ending in _tables:
         from gramian.data.tables import read_table
 
@@ -140,11 +146,18 @@ def _from_path(path: Path, memory: Any) -> Opened:
     raise InputError(f"cannot tell what {path.name} is from its ending; known are {known}")
 
 
-def _from_npz(path: Path) -> Array:
-    """The one two-dimensional array of an ``.npz`` archive; pickled objects are refused."""
+def read_npz(path: Path, memory: Any, dimensions: tuple[int, ...]) -> Array:
+    """The one array of an ``.npz`` archive with that many dimensions; no pickled objects."""
     import zipfile
 
     try:
+        with zipfile.ZipFile(path) as listed:
+            size = sum(member.file_size for member in listed.infolist())
+        if size > budget(memory):
+            raise MemoryRefusedError(
+                f"{path} holds {in_words(size)}, {in_words(budget(memory))} may be used; "
+                "save the array as .npy, which is read in blocks, or allow more (memory=)"
+            )
         with np.load(path, allow_pickle=False) as archive:
             found: dict[str, Array] = {}
             for name in archive.files:
@@ -158,14 +171,15 @@ def _from_npz(path: Path) -> Array:
                         "loaded; save plain numbers"
                     ) from None
     except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
-        if isinstance(error, InputError):
+        if isinstance(error, GramianError):
             raise
         raise InputError(f"cannot read {path}: {error}") from None
-    square = [name for name, array in found.items() if array.ndim == 2]
-    if len(square) != 1:
-        listed = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "nothing"
+    fitting = [name for name, array in found.items() if array.ndim in dimensions]
+    if len(fitting) != 1:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in found.items()) or "nothing"
+        kind = "one two-dimensional array" if dimensions == (2,) else "one array of distances"
         raise InputError(
-            f"{path} should hold exactly one two-dimensional array; it holds {listed}; "
+            f"{path} should hold exactly {kind}; it holds {shapes}; "
             "load the one you mean with numpy.load and pass the array"
         )
-    return as_numbers(found[square[0]])
+    return found[fitting[0]]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,7 @@ class NpyRows(RowBlocked):
         super().__init__(shape, dtype, fortran, memory)
         self._file = -1
         self._state = _state_of(self.path)
-        needed, found = self.offset + shape[0] * shape[1] * self.stored.itemsize, self._state[0]
-        if found < needed:
-            raise InputError(
-                f"{self.path} is cut short: an array of shape {shape} and type {self.stored} "
-                f"needs {needed} bytes, the file has {found}; write it again"
-            )
+        refuse_short(self.path, shape, self.stored, self.offset)
 
     @property
     def resident(self) -> bool:
@@ -67,6 +63,21 @@ class NpyRows(RowBlocked):
         for i in range(lines):
             out[i] = self._read(i * width + start, stop - start)
         return out
+
+    @contextmanager
+    def tiles(self) -> Iterator[Callable[[slice, slice], Array]]:
+        """One pass by any tiles: ``with rows.tiles() as read: read(rows, columns)``."""
+
+        def read(rows: slice, columns: slice) -> Array:
+            lines, part = (columns, rows) if self.flip else (rows, columns)
+            width, length = self._lying()[1], part.stop - part.start
+            out = np.empty((lines.stop - lines.start, length), self.dtype)
+            for i in range(len(out)):
+                out[i] = self._read((lines.start + i) * width + part.start, length)
+            return out.T if self.flip else out
+
+        with self._visit():
+            yield read
 
     def _read(self, first: int, count: int) -> Array:
         if self._file < 0:  # outside a pass: a single look
@@ -105,7 +116,7 @@ def _read_at(file: int, into: memoryview, at: int) -> int:
     return len(found)
 
 
-def _header(path: Path) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
+def read_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
     """Shape, order, item type and offset of the numbers; nothing is allocated or executed."""
     try:
         with path.open("rb") as file:
@@ -121,14 +132,29 @@ def _header(path: Path) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
     except ValueError as error:
         raise InputError(f"{path} is not a .npy file: {error}") from None
     refuse_type(dtype, str(path))
+    if min(shape, default=0) < 0:
+        raise InputError(f"{path} claims the shape {shape}; write it again")
+    return shape, fortran, dtype, offset
+
+
+def _header(path: Path) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
+    shape, fortran, dtype, offset = read_header(path)
     if len(shape) != 2:
         raise InputError(
             f"{path} holds an array with {len(shape)} dimensions {shape}; "
             "rows by columns (2 dimensions) are needed"
         )
-    if min(shape) < 0:
-        raise InputError(f"{path} claims the shape {shape}; write it again")
     return (shape[0], shape[1]), fortran, dtype, offset
+
+
+def refuse_short(path: Path, shape: tuple[int, ...], stored: np.dtype[Any], offset: int) -> None:
+    """Raise for a file that ends before its numbers do."""
+    needed, found = offset + prod(shape) * stored.itemsize, _state_of(path)[0]
+    if found < needed:
+        raise InputError(
+            f"{path} is cut short: an array of shape {shape} and type {stored} "
+            f"needs {needed} bytes, the file has {found}; write it again"
+        )
 
 
 def refuse_type(dtype: np.dtype[Any], what: str) -> None:

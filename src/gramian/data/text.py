@@ -56,7 +56,7 @@ def read_text(
         raise InputError(f"{source.name}: the file is empty; there are no rows to read")
     notes = []
     if delimiter is None:
-        delimiter = _sniff(source, start[0], dialect)  # 1
+        delimiter = sniff(source, start[0], dialect)  # 1
         if delimiter != ",":
             notes.append(f"delimiter {SPOKEN.get(delimiter, repr(delimiter))}")
     reading = Reading(source, choice, text, delimiter, dialect, header, notes)
@@ -274,7 +274,7 @@ def _stacked(held: Held, numeric: list[int]) -> np.ndarray:
     return numbers
 
 
-def _sniff(source: Source, block: bytes, dialect: Dialect) -> str:
+def sniff(source: Source, block: bytes, dialect: Dialect) -> str:
     """The delimiter under which the beginning of the file looks most like a table of numbers."""
     end = block.find(b"\n", block.find(b"\n") + 1) + 1  # two lines, however long
     end = max(end, block.rfind(b"\n", 0, SAMPLE) + 1) or len(block)

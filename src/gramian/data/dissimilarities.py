@@ -1,0 +1,345 @@
+"""The door for distances: whatever holds them becomes a checked symmetric matrix and its labels.
+
+array, condensed vector, frame, scikit-bio matrix, path  ->  Dissimilarities(D, labels)
+
+A path may be .npy or .npz (square or condensed), CSV, TSV or Parquet with or without labels,
+scikit-bio's lsmat, or PHYLIP. What comes out is symmetric, has a zero diagonal, and was not copied
+if it came in that way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isqrt
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.data.columns import Table, listing, shown
+from gramian.data.distance_checks import Labels, Survey, judge, mend, place
+from gramian.data.door import as_numbers, read_npz, refuse_absent
+from gramian.data.npy import NpyRows, read_header, refuse_short, refuse_type
+from gramian.errors import InputError, MemoryRefusedError
+from gramian.maps import Array
+from gramian.memory import budget, in_words
+
+
+@dataclass(frozen=True)
+class Dissimilarities:
+    """Distances between n points, and what the points are called.
+
+    Attributes
+    ----------
+    D : ndarray of shape (n, n), or RowBlocked
+        float32 or float64, symmetric, zero diagonal; rows in a file if it is a ``.npy`` file that
+        would take more than half of the memory budget.
+    labels : tuple of str or None
+    """
+
+    D: Any
+    labels: tuple[str, ...] | None
+
+
+class _Raw(NamedTuple):
+    """Numbers as they came, with the labels of their rows and columns."""
+
+    numbers: Array
+    rows: Labels
+    columns: Labels
+    what: str
+    ours: bool  # nobody else holds this memory: it may be written to
+
+
+def open_distances(source: Any, memory: Any = None, *, missing: bool = False) -> Dissimilarities:
+    """Distances between n points, checked.
+
+    Parameters
+    ----------
+    source : array, condensed vector, frame, scikit-bio DistanceMatrix, or path
+        Square, or the n (n - 1) / 2 distances in the order of ``scipy.spatial.distance.pdist``.
+        Never modified; not copied if it is float32 or float64 and exactly symmetric.
+    memory : int, str or None
+        Budget; a square ``.npy`` file that takes more than half of it stays in its file.
+    missing : bool
+        Let NaN pass where it stands on both sides of the diagonal.
+
+    Returns
+    -------
+    Dissimilarities
+
+    Raises
+    ------
+    InputError
+        These are no distances; one sentence says what is wrong, where, and what to do. Deviations
+        of the size of rounding (1e-8 of the largest distance) are mended silently.
+    MemoryRefusedError
+        The matrix does not fit the budget.
+    """
+    path = _path(source)
+    if path is not None and path.suffix.lower() == ".npy":
+        shape = read_header(path)[0]
+        if len(shape) == 2 and shape[0] == shape[1] > 1:
+            rows = NpyRows(path, memory)
+            if 2 * rows.dtype.itemsize * shape[0] ** 2 > budget(memory):
+                return _in_file(rows, memory, missing=missing)
+    raw = _raw(source, path, memory)
+    if raw.numbers.ndim == 1:
+        raw = raw._replace(numbers=_squared(raw.numbers, raw.what, memory), ours=True)
+    labels = _matched(raw)
+    D, ours = _floats(raw, memory)
+    found = Survey.of(lambda rows, columns: D[rows, columns], len(D), D.dtype)
+    judge(found, raw.what, labels, missing=missing)
+    if not found.clean:
+        if not ours:
+            _refuse_large(D.nbytes, raw.what, memory)
+            D = D.copy()
+        mend(D)
+    return Dissimilarities(D, labels)
+
+
+def open_cross_distances(
+    source: Any, n: int, labels: Sequence[str] | None = None, memory: Any = None
+) -> Array:
+    """Distances of m new points to the n points of a fitted method.
+
+    Parameters
+    ----------
+    source : array of shape (m, n), frame, or path; an array of n values is one new point
+    n : int
+        How many points the method was fitted to.
+    labels : sequence of str or None
+        Their labels; where the columns have labels too, columns are put in this order.
+    memory : int, str or None
+        Budget.
+
+    Returns
+    -------
+    ndarray of shape (m, n)
+        float32 or float64, finite, nothing negative.
+    """
+    raw = _raw(source, _path(source), memory, cross=True)
+    X = raw.numbers[None, :] if raw.numbers.ndim == 1 else raw.numbers
+    if X.ndim != 2 or X.shape[1] != n or not len(X):
+        raise InputError(
+            f"{raw.what} has the shape {raw.numbers.shape}; distances of m new points to the "
+            f"{n} points of the fit are wanted, m rows of {n} columns"
+        )
+    X, _ = _floats(raw._replace(numbers=X), memory)
+    if labels is not None and raw.columns is not None:
+        X = X[:, _order(raw.columns, tuple(labels), raw.what)]
+    for wrong, name in ((np.isnan, "missing (NaN)"), (np.isinf, "infinite (inf)"), (_below, "< 0")):
+        cells = np.argwhere(wrong(X))
+        if len(cells):
+            raise InputError(
+                f"{raw.what} has {len(cells)} distances that are {name}, the first "
+                f"{place((int(cells[0][0]), int(cells[0][1])), None)}; every new point needs its "
+                f"distance to each of the {n} points"
+            )
+    return X
+
+
+def _below(X: Array) -> Array:
+    return np.asarray(X < 0)
+
+
+def _path(source: Any) -> Path | None:
+    if not isinstance(source, (str, os.PathLike)) or source == "-":
+        return None
+    path = Path(source).expanduser()
+    refuse_absent(path)
+    return path
+
+
+def _raw(source: Any, path: Path | None, memory: Any, *, cross: bool = False) -> _Raw:
+    """Open whatever it is; shapes and values are not looked at yet."""
+    if path is not None or (isinstance(source, str) and source == "-") or hasattr(source, "read"):
+        return _from_file(path or source, memory, cross=cross)
+    if hasattr(source, "tocsr") and hasattr(source, "nnz"):
+        raise InputError(
+            "a sparse matrix cannot hold distances: pairs that are not stored would have distance "
+            "0; pass .toarray() if zeros are meant"
+        )
+    if hasattr(source, "ids") and hasattr(source, "data"):  # scikit-bio's matrices
+        ids = tuple(map(str, source.ids))
+        return _Raw(np.asarray(source.data), ids, ids, "the matrix", False)
+    if not isinstance(source, np.ndarray):
+        from gramian.data.tables import is_frame
+
+        if is_frame(source):
+            return _from_frame(source, cross=cross)
+    array = np.asarray(source) if _flat(source) else as_numbers(source)
+    refuse_type(array.dtype, "the array")
+    return _Raw(array, None, None, "the matrix" if array.ndim > 1 else "the vector", False)
+
+
+def _flat(source: Any) -> bool:
+    """Whether it is a vector: an array of one dimension, or a list of numbers."""
+    if isinstance(source, np.ndarray):
+        return source.ndim == 1
+    return isinstance(source, (list, tuple)) and all(np.isscalar(each) for each in source)
+
+
+def _from_frame(frame: Any, *, cross: bool) -> _Raw:
+    from gramian.data.tables import frame_to_table
+
+    table = frame_to_table(frame, text="keep")
+    rows = table.labels
+    if rows is None and hasattr(getattr(frame, "index", None), "nlevels"):  # pandas
+        rows = _unless_counted(tuple(map(str, frame.index)))
+    return _from_table(table, "the frame", rows, cross=cross, ours=False)
+
+
+def _from_table(table: Table, what: str, rows: Labels, *, cross: bool, ours: bool) -> _Raw:
+    """Where there is one column too many and no row labels, the first column holds them."""
+    if table.others:
+        name = next(iter(table.others))
+        raise InputError(
+            f"{what}: column {shown(name)} holds text; distances are numbers, and only the "
+            "first column may be labels"
+        )
+    X, columns = table.numbers, table.columns
+    if rows is None and not cross and X.shape[1] == len(X) + 1:
+        rows, columns = tuple(f"{value:.15g}" for value in X[:, 0]), columns[1:]
+        X = X[:, 1:]
+    return _Raw(X, rows, _unless_counted(columns), what, ours)
+
+
+def _unless_counted(names: tuple[str, ...]) -> Labels:
+    """None for the names that libraries give to columns without any: 0, 1, 2 and the like."""
+    for pattern in ("{}", "column_{}"):
+        if all(name == pattern.format(i) for i, name in enumerate(names)):
+            return None
+    return names
+
+
+def _from_file(path: Any, memory: Any, *, cross: bool) -> _Raw:
+    what = path.name if isinstance(path, Path) else "standard input"
+    ending = path.suffix.lower() if isinstance(path, Path) else ""
+    if ending == ".npy":
+        return _Raw(_from_npy(path, memory), None, None, what, True)
+    if ending == ".npz":
+        array = read_npz(path, memory, (1, 2))
+        refuse_type(array.dtype, what)
+        return _Raw(array, None, None, what, True)
+    from gramian.data.source import PARQUET, opened
+    from gramian.data.squares import read_square
+    from gramian.data.tables import read_table
+
+    with opened(str(path) if isinstance(path, Path) else path, budget(memory)) as source:
+        if not source.head.startswith(PARQUET):
+            X, rows, columns = read_square(source, cross=cross)
+            return _Raw(X, rows, columns, source.name, True)
+    table = read_table(path, text="keep", max_bytes=budget(memory))
+    return _from_table(table, what, table.labels, cross=cross, ours=True)
+
+
+def _from_npy(path: Path, memory: Any) -> Array:
+    shape, fortran, stored, offset = read_header(path)
+    refuse_short(path, shape, stored, offset)
+    size = int(np.prod(shape, dtype=object))
+    _refuse_large(size * stored.itemsize, path.name, memory)
+    X = np.fromfile(path, stored, size, offset=offset)
+    return X.reshape(shape, order="F" if fortran else "C")
+
+
+def _squared(condensed: Array, what: str, memory: Any) -> Array:
+    """The square matrix of a condensed vector."""
+    m = len(condensed)
+    n = (1 + isqrt(1 + 8 * m)) // 2
+    if m == 0:
+        raise InputError(f"{what} is empty: there are no distances; at least 2 points are needed")
+    if n * (n - 1) // 2 != m:
+        raise InputError(
+            f"{what} has {m} values, which is no n (n - 1) / 2: {n} points have "
+            f"{n * (n - 1) // 2} distances, {n + 1} have {n * (n + 1) // 2}; "
+            "pass all pairs once (as scipy's pdist), or a square matrix"
+        )
+    dtype = _float_type(condensed.dtype)
+    _refuse_large(n * n * dtype.itemsize, what, memory)
+    D = np.zeros((n, n), dtype)
+    begin = 0
+    for i in range(n - 1):
+        end = begin + n - 1 - i
+        D[i, i + 1 :] = D[i + 1 :, i] = condensed[begin:end]
+        begin = end
+    return D
+
+
+def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64)
+
+
+def _floats(raw: _Raw, memory: Any) -> tuple[Array, bool]:
+    """The numbers as float32 or float64, and whether that memory is ours."""
+    X, dtype = raw.numbers, _float_type(raw.numbers.dtype)
+    if X.dtype == dtype and X.dtype.isnative:
+        return X, raw.ours and X.flags.writeable
+    _refuse_large(X.size * dtype.itemsize, raw.what, memory)
+    return X.astype(dtype), True
+
+
+def _refuse_large(size: int, what: str, memory: Any) -> None:
+    if size > budget(memory):
+        raise MemoryRefusedError(
+            f"{what} needs {in_words(size)} of memory, {in_words(budget(memory))} may be used; "
+            "save it as a square .npy file, which is read in blocks, or allow more (memory=)"
+        )
+
+
+def _in_file(rows: NpyRows, memory: Any, *, missing: bool) -> Dissimilarities:
+    """A matrix that stays in its file: checked in strips, each cell read once."""
+    n = rows.shape[0]
+    height = max(min(budget(memory) // (8 * rows.dtype.itemsize * n), 4096), 1)
+    with rows.tiles() as read:
+        found = Survey.of(read, n, rows.dtype, height)
+    judge(found, rows.path.name, None, missing=missing)
+    return Dissimilarities(rows, None)
+
+
+def _matched(raw: _Raw) -> Labels:
+    """The labels of the points, the shape being that of a square."""
+    shape, what = raw.numbers.shape, raw.what
+    if len(shape) != 2 or shape[0] != shape[1]:
+        rows = (
+            "; if these are rows of data, compute distances first, for example with "
+            "scipy.spatial.distance.pdist"
+            if len(shape) == 2
+            else ""
+        )
+        raise InputError(
+            f"{what} has the shape {' x '.join(map(str, shape))} and is not square; distances "
+            f"between n points are an n x n matrix or a vector of n (n - 1) / 2{rows}"
+        )
+    if shape[0] < 2:
+        found = "1 sample" if shape[0] else "no points (0 samples)"
+        raise InputError(f"{what} holds {found}; at least 2 points are needed")
+    for names, side in ((raw.rows, "row"), (raw.columns, "column")):
+        if names is not None and len(set(names)) < len(names):
+            twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+            raise InputError(
+                f"{what}: {side} labels must be different, but there are several of "
+                f"{listing(map(shown, twice))}; rename them"
+            )
+    if raw.rows is not None and raw.columns is not None and raw.rows != raw.columns:
+        _order(raw.columns, raw.rows, what)
+        i = next(i for i, name in enumerate(raw.rows) if name != raw.columns[i])
+        raise InputError(
+            f"{what}: rows and columns have the same labels in another order (row {i} is "
+            f"{shown(raw.rows[i])}, column {i} is {shown(raw.columns[i])}); put them in one order"
+        )
+    return raw.rows if raw.rows is not None else raw.columns
+
+
+def _order(found: tuple[str, ...], wanted: tuple[str, ...], what: str) -> list[int]:
+    """Where each wanted label stands among those found; an error names what lacks or exceeds."""
+    positions = {name: i for i, name in enumerate(found)}
+    lacking = [shown(name) for name in wanted if name not in positions]
+    extra = [shown(name) for name in positions if name not in set(wanted)]
+    if lacking or extra:
+        parts = [f"{listing(lacking)} is missing"] if lacking else []
+        parts += [f"{listing(extra)} is not known"] if extra else []
+        raise InputError(f"{what}: labels do not match: {' and '.join(parts)}; rename the columns")
+    return [positions[name] for name in wanted]

@@ -1,0 +1,179 @@
+"""Square matrices in text files: CSV and its relatives, with labels or without, and PHYLIP.
+
+1. first line     a single whole number: PHYLIP; else the cells of lines 1 and 2 say which of these
+2. no labels      every cell of line 1 is a number, and there are as many lines as cells
+3. both           line 1 begins with an empty cell (or has one cell less, as R writes it)
+4. rows only      line 1 is a word and numbers, and the columns are as many as the lines
+5. columns only   words in line 1, and as many lines below
+
+Numbers may be labels too. What line 1 leaves open, the shape decides: one more look at the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gramian.data.columns import Choice, Table, shown
+from gramian.data.grid import Grid, blocks
+from gramian.data.source import Source
+from gramian.data.survey import Dialect
+from gramian.data.tables import MISSING
+from gramian.data.text import Reading, sniff
+from gramian.errors import InputError, MemoryRefusedError
+from gramian.maps import Array
+from gramian.memory import in_words
+
+Square = tuple[Array, tuple[str, ...] | None, tuple[str, ...] | None]  # numbers, rows, columns
+_strict = 10  # letters of a name in PHYLIP's original format
+
+
+def read_square(source: Source, *, cross: bool = False) -> Square:
+    """Numbers of a text file with the labels of its rows and columns; not yet checked.
+
+    ``cross``: distances of new points to old ones, which need not be square, so that the shape
+    cannot tell whether numbers in line 1 are labels; they are taken as numbers.
+    """
+    start = next(blocks(source), None)
+    if start is None:
+        raise InputError(f"{source.name}: the file is empty; there are no distances to read")
+    if start[0].split(b"\n", 1)[0].strip().isdigit() and not cross:  # 1
+        return _read_phylip(source)
+    dialect = Dialect(".", MISSING)
+    delimiter = sniff(source, start[0], dialect)
+    lines = start[0].split(b"\n", 2)
+    first, second = (_cells(source, line, delimiter) for line in lines[:2])
+    numbers = [_is_number(cell, dialect) for cell in first]
+
+    def read(header: bool, labels: bool, short: bool = False) -> Square:
+        return _read(source, delimiter, dialect, header=header, labels=labels, short=short)
+
+    def surplus(found: Square) -> int:
+        """How many lines there are more than columns."""
+        return 0 if cross else found[0].shape[0] - found[0].shape[1]
+
+    if len(second) == len(first) + 1:  # 3, as R's write.table does it
+        return read(header=True, labels=True, short=True)
+    if not first[0]:  # 3
+        return read(header=True, labels=True)
+    if all(numbers) or (all(numbers[1:]) and len(first) > 2):
+        labels = not numbers[0]
+        found = read(header=False, labels=labels)  # 2 or 4
+        return read(header=True, labels=labels) if surplus(found) == 1 else found
+    labels = bool(second) and not _is_number(second[0], dialect)
+    found = read(header=True, labels=labels)  # 3 or 5
+    return read(header=True, labels=True) if not labels and surplus(found) == -1 else found
+
+
+def _cells(source: Source, line: bytes, delimiter: str) -> list[str]:
+    if not line.strip():
+        return []
+    found: list[str] = Grid.of(source.name, line + b"\n", 1, delimiter).cells().to_list()
+    return found
+
+
+def _is_number(cell: str, dialect: Dialect) -> bool:
+    import polars as pl
+
+    return cell in dialect.missing or bool(dialect.numbers(pl.Series([cell])).is_not_null().all())
+
+
+def _read(
+    source: Source,
+    delimiter: str,
+    dialect: Dialect,
+    *,
+    header: bool,
+    labels: bool,
+    short: bool = False,
+) -> Square:
+    """One pass of the strict reader; ``short``: the header lacks a cell for the row labels."""
+    choice = Choice(labels=0 if labels and not short else None)
+    reading = Reading(source, choice, "refuse", delimiter, dialect, header, [])
+    start = next(blocks(source))[0]
+    reading.read_header(start)
+    if short:
+        reading.names.insert(0, "")
+        reading.roles.insert(0, "label")
+    held = reading.collect(None)
+    reading.decide(held)
+    table: Table = reading.table(held)
+    return table.numbers, table.labels, table.columns if header else None
+
+
+def _read_phylip(source: Source) -> Square:
+    """PHYLIP: how many points, then for each a name and its distances.
+
+    Square, or the triangle below the diagonal (with or without it); names end at a blank, or fill
+    ten letters as in the original format; long records may go on on the next lines.
+    """
+    lines = [(at, line) for at, line in _lines(source) if line.strip()]
+    n, name = int(lines.pop(0)[1]), source.name
+    if n > len(lines):
+        raise InputError(
+            f"{name}: line 1 says {n} points, but only {len(lines)} lines follow; "
+            "the file is cut short, or it is not in PHYLIP format"
+        )
+    if 8 * n * n > source.max_bytes:
+        raise MemoryRefusedError(
+            f"{name}: {n} points need {in_words(8 * n * n)} of memory, "
+            f"{in_words(source.max_bytes)} may be used; convert it to .npy, which is read in blocks"
+        )
+    lines.reverse()
+    D, names, lower, diagonal = np.zeros((n, n)), [], False, 0
+    for i in range(n):
+        if not lines:
+            raise InputError(f"{name}: line 1 says {n} points, but the file ends after {i}")
+        at, line = lines.pop()
+        wanted = i + diagonal if lower else n
+        word, values = _record(name, at, line, wanted)
+        if i == 0 and n > 1 and (not values or (len(values) == 1 and len(lines) == n - 1)):
+            lower, diagonal = True, len(values)
+            wanted = diagonal
+        while len(values) < wanted and lines and (more := _numbers(lines[-1][1].split())):
+            values += more
+            lines.pop()
+        if len(values) != wanted:
+            raise InputError(
+                f"{name}: line {at} ({shown(word)}) has {len(values)} distances where {wanted} "
+                f"are expected of point {i + 1} of {n}; mend the line"
+            )
+        D[i, :wanted] = values
+        names.append(word)
+    if lines:
+        raise InputError(
+            f"{name}: line 1 says {n} points, but line {lines[-1][0]} goes on; mend the number"
+        )
+    if lower:
+        D += np.tril(D, -1).T
+    return D, tuple(names), None
+
+
+def _lines(source: Source) -> Iterator[tuple[int, str]]:
+    for block, at in blocks(source):
+        yield from enumerate(block.decode().split("\n"), start=at)
+
+
+def _record(name: str, at: int, line: str, wanted: int) -> tuple[str, list[float]]:
+    """The name at the beginning of a line and the numbers after it."""
+    words = line.split()
+    relaxed, strict = _numbers(words[1:]), _numbers(line[_strict:].split())
+    if relaxed is not None and (len(relaxed) == wanted or strict is None):
+        return words[0], relaxed
+    if strict == [] and any(_numbers([word]) for word in words[1:]):
+        strict = None  # a short line with a mistake in it, not a name of several words
+    if strict is not None and (relaxed is None or len(strict) == wanted):
+        return line[:_strict].strip(), strict
+    if relaxed is not None:
+        return words[0], relaxed
+    wrong = next(word for word in words[1:] if _numbers([word]) is None)
+    raise InputError(f"{name}: line {at} has {shown(wrong)} where a distance is expected; mend it")
+
+
+def _numbers(words: list[str]) -> list[float] | None:
+    """The words as numbers, or None if one of them is none."""
+    try:
+        return [np.nan if word in MISSING else float(word) for word in words]
+    except ValueError:
+        return None
