@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _home = {"PCA": "gramian.methods.pca"}
-_modules = ("inference", "plot", "report", "testing")
+_modules = {
+    "inference": "gramian.inference",
+    "plot": "gramian.plot",
+    "quality": "gramian.quality",
+    "report": "gramian.report",
+    "schoenberg": "gramian.gram.schoenberg",
+    "testing": "gramian.testing",
+}
 
 __all__ = ["PCA", "__version__"]
 
@@ -25,7 +32,7 @@ def __getattr__(name: str) -> Any:
     if name in _home:
         return getattr(import_module(_home[name]), name)
     if name in _modules:
-        return import_module(f"gramian.{name}")
+        return import_module(_modules[name])
     raise AttributeError(f"module 'gramian' has no attribute {name!r}")
 
 

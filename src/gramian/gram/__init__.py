@@ -1,0 +1,1 @@
+"""BUILD: symmetric maps from points and distances."""
