@@ -11,13 +11,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gramian.methods.classical_mds import ClassicalMDS
+    from gramian.methods.kernel_pca import KernelPCA
     from gramian.methods.pca import PCA
 
 __version__ = "0.1.0"
 
-_home = {"PCA": "gramian.methods.pca"}
+_home = {
+    "ClassicalMDS": "gramian.methods.classical_mds",
+    "KernelPCA": "gramian.methods.kernel_pca",
+    "PCA": "gramian.methods.pca",
+}
 _modules = {
     "inference": "gramian.inference",
+    "kernels": "gramian.gram.kernels",
     "plot": "gramian.plot",
     "quality": "gramian.quality",
     "report": "gramian.report",
@@ -25,7 +32,7 @@ _modules = {
     "testing": "gramian.testing",
 }
 
-__all__ = ["PCA", "__version__"]
+__all__ = ["PCA", "ClassicalMDS", "KernelPCA", "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,355 @@
+"""Mercer kernels: plain functions k(X, Y) of two sets of points, any of which any method takes.
+
+    linear                x.y
+    rbf                   exp(-gamma |x - y|^2)             gamma = 1 / (2 sigma^2)
+    polynomial            (gamma x.y + coef0)^degree
+    sigmoid               tanh(gamma x.y + coef0)           not positive semi-definite in general
+    inverse_multiquadric  1 / sqrt(1 + gamma |x - y|^2)
+    rational_quadratic    (1 + gamma |x - y|^2 / alpha)^-alpha
+    laplacian             exp(-gamma |x - y|_1)
+    matern                the Matern family, of smoothness nu and unit length 1 / sqrt(gamma)
+    cosine                x.y / (|x| |y|)
+
+``kernel("rbf", gamma=0.5)`` fixes the parameters; ``plus(k, l)`` and ``times(k, l)`` are kernels
+again (sum and entrywise product). Everything is computed in blocks of rows on all threads, in the
+precision of the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gramian.errors import InputError
+from gramian.gram.distances import pairwise
+from gramian.loops.threads import one_blas_thread, pause, run
+from gramian.maps import Array, ImplicitMap
+
+Kernel = Callable[..., Array]
+_block = 500_000  # numbers in a block of the result
+
+
+def linear(X: Array, Y: Array | None = None) -> Array:
+    """x.y."""
+    return _of_products(X, Y, lambda block, rows: None)
+
+
+def polynomial(
+    X: Array,
+    Y: Array | None = None,
+    gamma: float | None = None,
+    degree: float = 3,
+    coef0: float = 1,
+) -> Array:
+    """(gamma x.y + coef0)^degree; gamma is 1 / p by default."""
+    g = _positive(gamma, X)
+
+    def finish(block: Array, rows: slice) -> None:
+        block *= g
+        block += coef0
+        np.power(block, degree, out=block)
+
+    return _of_products(X, Y, finish)
+
+
+def sigmoid(
+    X: Array, Y: Array | None = None, gamma: float | None = None, coef0: float = 1
+) -> Array:
+    """tanh(gamma x.y + coef0); gamma is 1 / p by default. Rarely positive semi-definite."""
+    g = _positive(gamma, X)
+
+    def finish(block: Array, rows: slice) -> None:
+        block *= g
+        block += coef0
+        np.tanh(block, out=block)
+
+    return _of_products(X, Y, finish)
+
+
+def cosine(X: Array, Y: Array | None = None) -> Array:
+    """x.y / (|x| |y|); 0 if one of them is 0."""
+    return linear(_unit_length(X), None if Y is None else _unit_length(Y))
+
+
+def rbf(
+    X: Array,
+    Y: Array | None = None,
+    gamma: float | str | None = None,
+    sigma: float | None = None,
+) -> Array:
+    """exp(-gamma |x - y|^2); gamma is 1 / p by default, "median" for 1 / median |x - y|^2."""
+    g = _gamma(gamma, sigma, X)
+
+    def finish(block: Array) -> None:
+        block *= -g
+        np.exp(block, out=block)
+
+    return _of_squares(X, Y, g, finish)
+
+
+def inverse_multiquadric(
+    X: Array, Y: Array | None = None, gamma: float | str | None = None
+) -> Array:
+    """1 / sqrt(1 + gamma |x - y|^2)."""
+    g = _gamma(gamma, None, X)
+
+    def finish(block: Array) -> None:
+        block *= g
+        block += 1
+        np.sqrt(block, out=block)
+        np.reciprocal(block, out=block)
+
+    return _of_squares(X, Y, g, finish)
+
+
+def rational_quadratic(
+    X: Array, Y: Array | None = None, gamma: float | str | None = None, alpha: float = 1.0
+) -> Array:
+    """(1 + gamma |x - y|^2 / alpha)^-alpha."""
+    g, alpha = _gamma(gamma, None, X), _positive(alpha, X, "alpha")
+
+    def finish(block: Array) -> None:
+        block *= g / alpha
+        block += 1
+        np.power(block, -alpha, out=block)
+
+    return _of_squares(X, Y, g, finish)
+
+
+def matern(
+    X: Array, Y: Array | None = None, gamma: float | str | None = None, nu: float = 1.5
+) -> Array:
+    """Matern kernel of smoothness ``nu``; ``nu=0.5`` is exp(-r), infinity is exp(-r^2 / 2).
+
+    r = sqrt(gamma) |x - y|, so the length scale is 1 / sqrt(gamma).
+    """
+    from scipy.special import gamma as factorial
+    from scipy.special import kv
+
+    nu, g = _positive(nu, X, "nu"), _gamma(gamma, None, X)
+
+    def finish(block: Array) -> None:
+        if nu == np.inf:
+            np.exp(block * (-g / 2), out=block)
+            return
+        r = np.sqrt(block * (2 * nu * g))
+        if nu in (0.5, 1.5, 2.5):
+            head = {0.5: 1.0, 1.5: 1 + r, 2.5: 1 + r + r * r / 3}[nu]
+            block[:] = head * np.exp(-r)
+            return
+        with np.errstate(invalid="ignore", over="ignore"):
+            found = 2 ** (1 - nu) / factorial(nu) * r**nu * kv(nu, r)
+        block[:] = np.where(r > 1e-12, np.nan_to_num(found), 1.0)
+
+    # roots of rounding errors would show: close points are taken from x - y itself
+    return _entrywise(pairwise(X, Y, "sqeuclidean"), finish)
+
+
+def laplacian(X: Array, Y: Array | None = None, gamma: float | str | None = None) -> Array:
+    """exp(-gamma |x - y|_1)."""
+    g = _gamma(gamma, None, X) if gamma != "median" else 1 / _median(X, "cityblock")
+
+    def finish(block: Array) -> None:
+        block *= -g
+        np.exp(block, out=block)
+
+    return _entrywise(pairwise(X, Y, "cityblock"), finish)
+
+
+KERNELS: dict[str, Kernel] = {
+    "linear": linear,
+    "rbf": rbf,
+    "gaussian": rbf,
+    "poly": polynomial,
+    "polynomial": polynomial,
+    "sigmoid": sigmoid,
+    "tanh": sigmoid,
+    "inverse_multiquadric": inverse_multiquadric,
+    "rational_quadratic": rational_quadratic,
+    "laplacian": laplacian,
+    "matern": matern,
+    "cosine": cosine,
+}
+
+
+def kernel(name: str | Kernel, **parameters: Any) -> Kernel:
+    """The kernel of that name with its parameters fixed: a function of X and Y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian.gram.kernels import kernel, plus
+    >>> k = plus(kernel("linear"), kernel("rbf", gamma=1.0))
+    >>> k(np.eye(2), np.eye(2)).round(3)
+    array([[2.   , 0.135],
+           [0.135, 2.   ]])
+    """
+    if not callable(name) and name not in KERNELS:
+        raise InputError(
+            f"kernel={name!r} is not known; use 'precomputed', a function k(X, Y), or one of "
+            f"{', '.join(KERNELS)}"
+        )
+    function = name if callable(name) else KERNELS[name]
+    return partial(function, **parameters) if parameters else function
+
+
+def fixed(name: str | Kernel, X: Array, **parameters: Any) -> Kernel:
+    """``kernel(name, ...)`` with what depends on the data (gamma) decided from ``X`` for good."""
+    function = kernel(name)
+    if function in (rbf, inverse_multiquadric, rational_quadratic, matern, laplacian):
+        given = parameters.get("gamma"), parameters.pop("sigma", None)
+        if function is laplacian and given[0] == "median":
+            given = 1 / _median(X, "cityblock"), None
+        parameters["gamma"] = _gamma(*given, X)
+    elif function in (polynomial, sigmoid):
+        parameters["gamma"] = _positive(parameters.get("gamma"), X)
+    return kernel(function, **parameters)
+
+
+def kernel_diagonal(k: Kernel, X: Array) -> Array:
+    """k(x, x) of every point, without the rest of the matrix."""
+    found = [np.diagonal(k(X[a : a + 64], X[a : a + 64])) for a in range(0, len(X), 64)]
+    return np.concatenate(found).astype(np.float64)
+
+
+def plus(*kernels: str | Kernel) -> Kernel:
+    """The sum of kernels, a kernel again."""
+    return partial(_together, np.add, tuple(kernel(k) for k in kernels))
+
+
+def times(*kernels: str | Kernel) -> Kernel:
+    """The entrywise product of kernels, a kernel again (Schur)."""
+    return partial(_together, np.multiply, tuple(kernel(k) for k in kernels))
+
+
+def _together(join: Any, kernels: tuple[Kernel, ...], X: Array, Y: Array | None = None) -> Array:
+    K = kernels[0](X, Y)
+    for other in kernels[1:]:
+        join(K, other(X, Y), out=K)
+    return K
+
+
+class KernelMap(ImplicitMap):
+    """The kernel matrix of points, never stored: tiles are computed for every product anew.
+
+    Only tiles on and above the diagonal are computed; each serves both of its sides.
+    """
+
+    def __init__(self, k: Kernel, X: Array, tile: int = 2048) -> None:
+        self.k, self.X, self.tile = k, X, tile
+        self.shape = len(X), len(X)
+        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+
+    def _times(self, V: Array) -> Array:
+        V = V.astype(self.dtype, copy=False)
+        out = np.zeros((len(V), V.shape[1]))
+        starts = range(0, len(V), self.tile)
+        for i, a in enumerate(starts):
+            left = slice(a, a + self.tile)
+            for b in starts[i:]:
+                right = slice(b, b + self.tile)
+                K = self.k(self.X[left], self.X[right])
+                out[left] += K @ V[right]
+                if a != b:
+                    out[right] += K.T @ V[left]
+        return out.astype(self.dtype)
+
+
+def _of_products(X: Array, Y: Array | None, finish: Callable[[Array, slice], None]) -> Array:
+    """``finish`` applied to X Y', a block of rows at a time."""
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    A = X.astype(dtype, copy=False)
+    B = A if Y is None else Y.astype(dtype, copy=False)
+    K = np.empty((len(A), len(B)), dtype)
+    Bt = B.T
+    step = max(1, _block // max(len(B), 1))
+
+    def piece(i: int) -> None:
+        pause()
+        rows = slice(i * step, min((i + 1) * step, len(A)))
+        np.matmul(A[rows], Bt, out=K[rows])
+        finish(K[rows], rows)
+
+    with one_blas_thread():
+        run(piece, -(-len(A) // step))
+    return K
+
+
+def _of_squares(X: Array, Y: Array | None, gamma: float, finish: Callable[[Array], None]) -> Array:
+    """``finish`` applied to |x - y|^2, a block of rows at a time.
+
+    |x|^2 + |y|^2 - 2 x.y about the mean of X loses at most eps (|x|^2 + |y|^2), which matters only
+    multiplied by gamma; where float32 would lose more than five digits by it, float64 is used.
+    """
+    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    middle = X.mean(axis=0, dtype=np.float64)
+    A64 = X.astype(np.float64) - middle
+    aa = np.einsum("ij,ij->i", A64, A64)
+    B64 = A64 if Y is None else Y.astype(np.float64) - middle
+    bb = aa if Y is None else np.einsum("ij,ij->i", B64, B64)
+    most = gamma * (float(aa.max(initial=0.0)) + float(bb.max(initial=0.0)))
+    work = np.float64 if dtype == np.float64 or most * 6e-8 > 1e-5 else np.float32
+    A, Bt, aa, bb = (Z.astype(work, copy=False) for Z in (A64, B64.T, aa, bb))
+    K = np.empty((len(A), Bt.shape[1]), dtype)
+    step = max(1, _block // max(Bt.shape[1], 1))
+
+    def piece(i: int) -> None:
+        pause()
+        rows = slice(i * step, min((i + 1) * step, len(A)))
+        block = K[rows] if work == dtype else np.empty(K[rows].shape, work)
+        np.matmul(A[rows], Bt, out=block)
+        block *= -2
+        block += aa[rows, None]
+        block += bb
+        np.maximum(block, 0, out=block)
+        finish(block)
+        if block.base is not K:
+            K[rows] = block
+
+    with one_blas_thread():
+        run(piece, -(-len(A) // step))
+    return K
+
+
+def _entrywise(K: Array, finish: Callable[[Array], None]) -> Array:
+    """``finish`` applied to K, a block of rows at a time, in place."""
+    step = max(1, _block // max(K.shape[1], 1))
+    run(lambda i: finish(K[i * step : (i + 1) * step]), -(-len(K) // step))
+    return K
+
+
+def _unit_length(X: Array) -> Array:
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    zeros = np.zeros(X.shape, length.dtype)
+    return np.asarray(np.divide(X, length, out=zeros, where=length > 0))
+
+
+def _gamma(gamma: Any, sigma: Any, X: Array) -> float:
+    if sigma is not None:
+        if gamma is not None:
+            raise InputError("give gamma or sigma, not both: gamma = 1 / (2 sigma^2)")
+        return float(1 / (2 * _positive(sigma, X, "sigma") ** 2))
+    return 1.0 / _median(X, "sqeuclidean") if gamma == "median" else _positive(gamma, X)
+
+
+def _positive(value: Any, X: Array, name: str = "gamma") -> float:
+    """A number above 0; by default 1 / p."""
+    if value is None:
+        return 1.0 / int(X.shape[1])
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0:
+        words = ' or "median"' if name == "gamma" else ""
+        raise InputError(f"{name}={value!r}: a number above 0{words} is needed")
+    return float(value)
+
+
+def _median(X: Array, metric: str) -> float:
+    """The median distance between (at most 1,000 evenly spaced) points."""
+    some = X[:: -(-len(X) // 1000)]
+    found = pairwise(some, metric=metric)
+    middle = float(np.median(found[np.triu_indices(len(some), 1)])) if len(some) > 1 else 0.0
+    if not middle > 0:
+        raise InputError('gamma="median": half of all points are equal; give gamma as a number')
+    return middle

@@ -1,0 +1,360 @@
+"""Kernel principal component analysis, and kernel MDS.
+
+1. kernel     K_ij = k(x_i, x_j): stored while it fits the budget, else computed anew in tiles for
+              every product
+2. center     H K H (center=False leaves K as it is: kernel MDS, k(x_i, x_j) ~ <z_i, z_j>)
+3. embed      H K H = V L V',  Z = V L^1/2,  largest algebraic first
+4. functions  f_i = sum_j V_ji L_i^-1/2 k(x_j, .) are orthonormal in the kernel's Hilbert space
+5. new point  the row k(x, x_j), centered as the training rows were, times V L^-1/2
+
+B. Scholkopf, A. Smola and K.-R. Muller, Neural Computation 10 (1998). Pre-images: S. Mika et al.,
+NIPS 11 (1998).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from gramian.data.door import as_numbers, open_rows
+from gramian.data.moments import refuse_non_finite
+from gramian.errors import InputError, MemoryRefusedError
+from gramian.gram.kernels import Kernel, KernelMap, fixed, kernel_diagonal
+from gramian.maps import Array
+from gramian.memory import budget, in_words
+from gramian.methods.embedder import generator, warn
+from gramian.methods.similarity import GramEmbedder, as_points
+from gramian.spectral.eigenpairs import symmetric
+from gramian.spectral.gram_embedding import GramEmbedding, negativity
+from gramian.spectral.krylov import default_tolerance
+from gramian.spectral.pivoted import NystromEmbedding
+from gramian.spectral.plan import Plan
+
+
+MERCER = (  # positive semi-definite by theorem, whatever the parameters
+    *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
+    *("matern", "cosine"),
+)
+
+
+@dataclass(frozen=True)
+class KernelFunctions:
+    """Functions f_i = sum_j c_ji k(x_j, .) of a kernel's Hilbert space."""
+
+    kernel: Kernel
+    X: Array
+    coefficients: Array
+
+    def __call__(self, X: Any) -> Array:
+        """f_i(x) for the rows x of ``X``, of shape (m, k)."""
+        return np.asarray(self.kernel(as_numbers(X), self.X) @ self.coefficients)
+
+    def inner_products(self) -> Array:
+        """<f_i, f_j> in the Hilbert space, (k, k)."""
+        C = self.coefficients
+        return np.asarray(C.T @ np.asarray(self.kernel(self.X, self.X), np.float64) @ C)
+
+
+class KernelPCA(GramEmbedder):
+    """Kernel principal component analysis, certified.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many axes; all with a positive eigenvalue if ``None``.
+    kernel : str or callable
+        A name of ``gramian.kernels.KERNELS``, "precomputed", or a function k(X, Y) of two arrays of
+        points that returns their similarities.
+    gamma : float, "median" or None
+        Of kernels that have one; 1 / p by default, "median" for 1 / median |x - y|^2.
+    degree, coef0 : float
+        Of the polynomial and sigmoid kernels.
+    kernel_params : mapping, optional
+        Other parameters of the kernel: ``sigma``, ``alpha``, ``nu``, or those of a callable.
+    center : bool
+        Whether the mean in the kernel's space is the origin. ``False`` is kernel MDS.
+    landmarks : int, optional
+        Use so many points, chosen by randomly pivoted Cholesky (Nystrom), instead of all: an
+        approximation, whose error is in ``approximation_error_``.
+    alpha : float
+        Ridge of the pre-image map.
+    solver : {"auto", "dense", "krylov", "arpack"} or Solver
+    memory : int, str or None
+        Budget, e.g. ``"4GB"``; by default 80 % of what is available.
+    random_state : int, Generator, RandomState or None
+
+    Attributes
+    ----------
+    embedding_ : array of shape (n, k)
+    eigenvalues_, residuals_ : array of shape (k,)
+        Of the (centered) kernel matrix, largest first; the certificate.
+    eigenvectors_ : array of shape (n, k)
+    negativity_ : float
+        |most negative eigenvalue| / largest: 0 for a Mercer kernel. By theorem for the named ones;
+        measured (to two digits beyond 600 points) for polynomial, sigmoid, precomputed and
+        callable kernels.
+    approximation_error_ : float
+        Share of the kernel's trace that landmarks miss; 0 without them.
+    n_positive_ : int
+    functions_ : KernelFunctions
+        The orthonormal functions f_i: ``functions_(X)`` evaluates them.
+    gamma_ : float or None
+    plan_ : Plan
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from gramian import KernelPCA
+    >>> X = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]])
+    >>> KernelPCA(1, kernel="rbf", gamma=0.1).fit_transform(X)[:, 0].round(2)
+    array([ 0.7,  0.7, -0.7, -0.7])
+    """
+
+    reads = "points"
+    axis_prefix = "KPC"
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "linear",
+        gamma: float | str | None = None,
+        degree: float = 3,
+        coef0: float = 1,
+        kernel_params: Any = None,
+        center: bool = True,
+        landmarks: int | None = None,
+        alpha: float = 1.0,
+        solver: Any = "auto",
+        memory: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.center = center
+        self.landmarks = landmarks
+        self.alpha = alpha
+        self.solver = solver
+        self.memory = memory
+        self.random_state = random_state
+
+    def _fit(self, opened: Any, weights: Any = None) -> None:
+        n, rng = opened.rows.shape[0], generator(self.random_state)
+        k = self._checked_count(n)
+        if self._precomputed:
+            K, diagonal, dtype = self._given(opened)
+        else:
+            self.X_fit_ = as_points(opened).copy()
+            dtype = self.X_fit_.dtype
+            self._decide_kernel()
+            diagonal = kernel_diagonal(self._k, self.X_fit_)
+            if not np.isfinite(diagonal).all():
+                raise InputError("the kernel is not finite; scale the data, or change gamma")
+            if self.landmarks is not None:
+                return self._embed_by_landmarks(k, diagonal, rng)
+            K = self._kernel_map()  # 1
+        _refuse_equal_points(K, diagonal, self.center)
+        how = {"solver": self.solver, "memory": self.memory, "rng": rng}
+        gram = GramEmbedding.of(K, k, diagonal=diagonal, center=self.center, **how)  # 2, 3
+        self.negativity_ = self.approximation_error_ = 0.0
+        if self.kernel not in MERCER:
+            least, _ = negativity(K, gram, rng)
+            self.negativity_ = abs(least) / max(float(gram.pairs.values[0]), np.finfo(float).tiny)
+        if self.negativity_ > 1e-3:
+            warn(
+                f"the kernel is not positive semi-definite: its most negative eigenvalue is "
+                f"{self.negativity_:.1%} of the largest; it is left out, not its sign"
+            )
+        if self.n_components is None:
+            gram = gram.first(max(gram.pairs.positive(), 1))
+        self._embed(gram, dtype)
+
+    def _similar(self, new: Array) -> tuple[Array, Array]:
+        if self._precomputed:  # what they are to themselves is not known: as a training point is
+            return new, np.full(len(new), float(np.mean(self._diagonal)))
+        against = self.X_fit_ if self.landmarks is None else self.X_fit_[self.gram_.pivots]
+        new = self._shifted(new)
+        return self._k(new, against), kernel_diagonal(self._k, new)  # 5
+
+    @property
+    def functions_(self) -> KernelFunctions:
+        """Step 4: the orthonormal functions whose values are the coordinates (less their mean)."""
+        check_is_fitted(self)
+        self._needs_points("functions_")
+        pairs = self.gram_.pairs.first(self.n_positive_)
+        if self.landmarks is not None:
+            factor = self.gram_.factor[:, : len(pairs)]
+            return KernelFunctions(self._k, self.X_fit_[self.gram_.pivots], factor)
+        return KernelFunctions(self._k, self.X_fit_, pairs.vectors / np.sqrt(pairs.values))
+
+    @property
+    def mercer_(self) -> tuple[Array, KernelFunctions]:
+        """Eigenvalues l and functions phi of the empirical covariance operator L_K.
+
+        (L_K f)(x) is the mean of k(x, x_j) f(x_j); the phi are orthonormal in its L2, and
+        k(x, t) = sum l_i phi_i(x) phi_i(t) on the sample, if all are kept and center=False.
+        """
+        functions, n = self.functions_, len(self.X_fit_)
+        values = self.eigenvalues_[: self.n_positive_] / n
+        scaled = functions.coefficients / np.sqrt(values)
+        return values, KernelFunctions(functions.kernel, functions.X, scaled)
+
+    def inverse_transform(self, X: Any, method: str | None = None) -> Array:
+        """Points whose images lie near the coordinates ``X`` (pre-images).
+
+        Parameters
+        ----------
+        X : array of shape (m, k)
+        method : {"fixed-point", "ridge"}, optional
+            The iteration of Mika et al. (rbf kernel only, and the default there), or a ridge
+            regression from coordinates to points.
+        """
+        check_is_fitted(self)
+        self._needs_points("inverse_transform")
+        Z = as_numbers(X).astype(np.float64)
+        if Z.shape[1] != self.n_components_:
+            raise InputError(
+                f"coordinates have {Z.shape[1]} columns, the model has {self.n_components_} axes"
+            )
+        rbf = self.kernel in ("rbf", "gaussian")
+        method = ("fixed-point" if rbf else "ridge") if method is None else method
+        if method not in ("fixed-point", "ridge") or (method == "fixed-point" and not rbf):
+            raise InputError(
+                f"method={method!r}: use 'ridge', or 'fixed-point' with the rbf kernel"
+            )
+        found = self._by_ridge(Z)
+        if method == "fixed-point":
+            found = self._by_fixed_point(Z, found)
+        return (found + self._shift).astype(self.embedding_.dtype)
+
+    def _by_ridge(self, Z: Array) -> Array:
+        trained = self.embedding_.astype(np.float64)
+        k = fixed("rbf", trained, gamma="median")
+        G = k(trained, trained) + self.alpha * 1e-3 * np.eye(len(trained))
+        middle = self.X_fit_.mean(axis=0, dtype=np.float64)
+        return np.asarray(k(Z, trained) @ np.linalg.solve(G, self.X_fit_ - middle) + middle)
+
+    def _by_fixed_point(self, Z: Array, X: Array, steps: int = 200) -> Array:
+        """x <- sum of b_j k(x, x_j) x_j / sum of b_j k(x, x_j), b the coefficients of the image."""
+        functions = self.functions_
+        points = functions.X.astype(np.float64)
+        B = Z[:, : self.n_positive_] @ functions.coefficients.T
+        B += 1 / len(points) if self.center else 0.0
+        for _ in range(steps):
+            W = B * self._k(X, points)
+            total = W.sum(axis=1, keepdims=True)
+            safe = np.abs(total) > 1e-12 * np.abs(W).sum(axis=1, keepdims=True)
+            moved = np.where(safe, (W @ points) / np.where(safe, total, 1.0), X)
+            done = np.abs(moved - X).max() <= 1e-10 * max(np.abs(points).max(), 1e-300)
+            X = moved
+            if done:
+                break
+        return X
+
+    @property
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _decide_kernel(self) -> None:
+        """The kernel with all parameters decided; points shifted where that changes nothing."""
+        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self._shift = np.zeros(self.X_fit_.shape[1], self.X_fit_.dtype)
+        if callable(self.kernel):
+            self._k = fixed(self.kernel, self.X_fit_, **(self.kernel_params or {}))
+        else:
+            known = signature(fixed(self.kernel, self.X_fit_)).parameters
+            taken = {name: value for name, value in given.items() if name in known}
+            self._k = fixed(self.kernel, self.X_fit_, **taken, **(self.kernel_params or {}))
+        self.gamma_ = getattr(self._k, "keywords", {}).get("gamma")
+        if self.kernel == "linear" and self.center:  # centered inner products do not see the mean
+            self._shift = self.X_fit_.mean(axis=0, dtype=np.float64).astype(self.X_fit_.dtype)
+            self.X_fit_ -= self._shift
+
+    def _shifted(self, X: Array) -> Array:
+        return X - self._shift if self._shift.any() else X
+
+    def _kernel_map(self) -> Any:
+        """K as an array if the budget holds it, else as a map that is never stored."""
+        n, X = len(self.X_fit_), self.X_fit_
+        stored = n * n * X.dtype.itemsize * 11 // 10
+        return self._k(X, X) if stored <= budget(self.memory) else KernelMap(self._k, X)
+
+    def _given(self, opened: Any) -> tuple[Array, Array, Any]:
+        """A precomputed kernel, checked."""
+        rows = opened.rows
+        n, p = rows.shape
+        if n != p:
+            raise InputError(f"a precomputed kernel must be square, got shape {(n, p)}")
+        refuse_non_finite(rows)
+        K = symmetric(as_points(opened), "the precomputed kernel")
+        self._diagonal = np.diag(K).copy()
+        if not self._diagonal.any() and (K > 0).any() and not (K < 0).any():
+            raise InputError(
+                "the precomputed kernel has a zero diagonal and nothing negative: it looks like "
+                "distances; use ClassicalMDS(metric='precomputed'), or exp(-gamma D^2)"
+            )
+        return K, self._diagonal, rows.dtype
+
+    def _embed_by_landmarks(self, k: int, diagonal: Array, rng: np.random.Generator) -> None:
+        rank, n = self.landmarks, len(self.X_fit_)
+        if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not k < rank <= n:
+            raise InputError(
+                f"landmarks={rank!r}: a whole number above n_components and at most n = {n}"
+            )
+        X, k_of = self.X_fit_, self._k
+        needs = X.dtype.itemsize * n * int(rank) * 3
+        if needs > budget(self.memory):
+            raise MemoryRefusedError(
+                f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "
+                f"{in_words(budget(self.memory))}; use fewer, or raise memory="
+            )
+        route = (
+            f"{rank} landmarks by randomly pivoted Cholesky, then a {rank} x {rank} eigenproblem"
+        )
+        gram = NystromEmbedding.of(
+            lambda j: k_of(X, X[j]),
+            diagonal,
+            int(rank),
+            k,
+            Plan(route, "landmarks", None, needs),  # type: ignore[arg-type]
+            self.center,
+            rng,
+            default_tolerance(X.dtype),
+        )
+        self.negativity_, self.approximation_error_ = 0.0, gram.error
+        self._embed(gram, X.dtype)
+
+    def _needs_points(self, what: str) -> None:
+        if self._precomputed:
+            raise InputError(f"{what} needs points; this model was fitted to a precomputed kernel")
+
+    def _open(self, X: Any, reset: bool) -> Any:
+        if not self._precomputed or reset:
+            return super()._open(X, reset)
+        opened = open_rows(X)  # rows of similarities to the training points
+        n = self.n_features_in_
+        if opened.rows.shape[1] != n:
+            raise InputError(
+                f"X has {opened.rows.shape[1]} features, but KernelPCA is expecting {n} features "
+                "as input: similarities to each of the training points"
+            )
+        return opened
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        return tags
+
+
+def _refuse_equal_points(K: Any, diagonal: Array, center: bool) -> None:
+    """All points equal: nothing to see."""
+    if center and isinstance(K, np.ndarray) and np.ptp(diagonal) == 0 and np.ptp(K) == 0:
+        raise InputError("all points are equal (to this kernel): there is nothing to embed")

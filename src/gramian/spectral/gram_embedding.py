@@ -1,0 +1,183 @@
+"""Center, take the top pairs, scale, extend: what every Gram method does, as a value.
+
+1. center   B = H K H',   H = I - 1 a',  sum a = 1     (a = 1/n, or the weights of the points)
+2. pairs    W^1/2 B W^1/2 = V L V',  largest algebraic first      (W = I without weights)
+3. scale    Z = W^-1/2 V L^1/2,  so that  Z Z' is the best approximation of B of rank k
+4. extend   a new point with similarities r_j = K(x, x_j):
+            b = r - (K a)' - (r.a) 1' + a'K a,   z = b W^1/2 V L^-1/2
+5. residual |x - its image|^2 = b(x, x) - |z|^2,   b(x, x) = K(x, x) - 2 r.a + a'K a
+
+B is never formed: a product with it is one with K and two corrections of rank one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from gramian.errors import InputError
+from gramian.maps import Array, ImplicitMap, LinearMap
+from gramian.spectral.eigenpairs import eigenpairs
+from gramian.spectral.krylov import BlockKrylov, apply
+from gramian.spectral.pairs import Eigenpairs
+from gramian.spectral.plan import Plan, plan
+
+
+@dataclass(frozen=True)
+class DoubleCentering:
+    """What centering needs to know of the training points: a, K a and a'K a."""
+
+    a: Array
+    means: Array
+    mean: float
+
+    @staticmethod
+    def of(K: LinearMap, weights: Array | None = None) -> DoubleCentering:
+        """About the (weighted) mean of the points."""
+        n = K.shape[0]
+        w = np.ones(n) if weights is None else weights
+        a = w / w.sum()
+        means = apply(K, np.ascontiguousarray(a[:, None].astype(K.dtype)))[:, 0].astype(np.float64)
+        return DoubleCentering(a, means, float(a @ means))
+
+    @staticmethod
+    def none(n: int) -> DoubleCentering:
+        """K as it is."""
+        return DoubleCentering(np.zeros(n), np.zeros(n), 0.0)
+
+    def rows(self, rows: Array) -> Array:
+        """Similarities of new points (m, n), centered as the training points were."""
+        return np.asarray(rows - self.means - (rows @ self.a)[:, None] + self.mean)
+
+    def own(self, own: Array, rows: Array) -> Array:
+        """Similarity of each new point with itself, centered."""
+        return np.asarray(own - 2 * (rows @ self.a) + self.mean)
+
+
+class Centered(ImplicitMap):
+    """W^1/2 H K H' W^1/2, never formed."""
+
+    def __init__(self, K: LinearMap, centering: DoubleCentering, root: Array | None) -> None:
+        self.K, self.centering, self.root = K, centering, root
+        self.shape, self.dtype = K.shape, np.dtype(K.dtype)
+
+    def _times(self, V: Array) -> Array:
+        a, root = self.centering.a, self.root
+        U = np.asarray(V if root is None else V * root[:, None], np.float64)
+        U = U - a[:, None] * U.sum(axis=0)
+        X = np.asarray(apply(self.K, np.ascontiguousarray(U, dtype=self.dtype)), np.float64)
+        X -= a @ X
+        if root is not None:
+            X *= root[:, None]
+        return X.astype(self.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class GramEmbedding:
+    """Coordinates of points from their similarities, and the way to new points.
+
+    Attributes
+    ----------
+    centering : DoubleCentering
+    pairs : Eigenpairs
+        Of the centered (and weighted) map.
+    root : array of shape (n,) or None
+        Square roots of the weights.
+    trace : float
+        Of the centered map: the sum of all its eigenvalues.
+    plan : Plan
+    """
+
+    centering: DoubleCentering
+    pairs: Eigenpairs
+    root: Array | None
+    trace: float
+    plan: Plan
+
+    @staticmethod
+    def of(
+        K: LinearMap,
+        k: int,
+        *,
+        diagonal: Array,
+        center: bool = True,
+        weights: Array | None = None,
+        solver: Any = "auto",
+        memory: Any = None,
+        rng: np.random.Generator | None = None,
+    ) -> GramEmbedding:
+        """The top ``k`` pairs of a symmetric map of similarities.
+
+        Parameters
+        ----------
+        K : map
+        k : int
+        diagonal : array of shape (n,)
+            Of K; a map that is never stored cannot be asked for it.
+        center : bool
+            Whether to take the mean point as origin.
+        weights : array of shape (n,), optional
+            Masses of the points.
+        solver, memory, rng
+            As for ``eigenpairs``.
+        """
+        n = K.shape[0]
+        centering = DoubleCentering.of(K, weights) if center else DoubleCentering.none(n)
+        root = None if weights is None else np.sqrt(weights)
+        B = Centered(K, centering, root)
+        followed = plan(B, k, "largest", solver, memory)
+        pairs = eigenpairs(B, k, solver=solver, memory=memory, rng=rng)
+        own = diagonal - 2 * centering.means + centering.mean if center else diagonal
+        trace = float(np.sum(own if weights is None else own * weights))
+        return GramEmbedding(centering, pairs, root, trace, followed)
+
+    def first(self, k: int) -> GramEmbedding:
+        """The best ``k`` axes."""
+        return replace(self, pairs=self.pairs.first(k))
+
+    @property
+    def coordinates(self) -> Array:
+        """Z, of shape (n, k); zero on axes whose eigenvalue is not positive."""
+        Z = self.pairs.coordinates()
+        return Z if self.root is None else _divided(Z, self.root)
+
+    def place(self, rows: Array) -> Array:
+        """Coordinates of new points from their similarities to the training points (m, n)."""
+        b = self.centering.rows(np.asarray(rows, np.float64))
+        return self.pairs.extend(b if self.root is None else b * self.root)
+
+    def residual(self, rows: Array, own: Array) -> Array:
+        """How far new points lie outside the space of the axes (0 where that has no meaning)."""
+        rows = np.asarray(rows, np.float64)
+        left = self.centering.own(own, rows) - np.sum(self.place(rows) ** 2, axis=1)
+        return np.asarray(np.sqrt(np.maximum(left, 0.0)))
+
+
+def negativity(K: LinearMap, embedding: GramEmbedding, rng: Any = None) -> tuple[float, Array]:
+    """The most negative eigenvalue of the centered map (0 if there is none) and its vector.
+
+    A solve of its own, at the other end of the spectrum: the top pairs say nothing about it. Two
+    digits are enough to judge by; up to 600 points it is exact.
+    """
+    B = Centered(K, embedding.centering, embedding.root)
+    solver = "auto" if B.shape[0] <= 600 else BlockKrylov(tol=3e-3, floor=1.0)
+    found = eigenpairs(B, 1, which="smallest", solver=solver, rng=rng)
+    noise = 100 * np.finfo(B.dtype).eps * embedding.pairs.scale * np.sqrt(B.shape[0])
+    least = float(found.values[0])
+    return (least if least < -noise else 0.0), found.vectors[:, 0]
+
+
+def full_spectrum(K: LinearMap, embedding: GramEmbedding) -> Array:
+    """All eigenvalues of the centered map, largest first: n^3 work, for a few thousand points."""
+    from gramian.maps import to_dense
+
+    B = to_dense(Centered(K, embedding.centering, embedding.root)).astype(np.float64)
+    return np.linalg.eigvalsh((B + B.T) / 2)[::-1]
+
+
+def _divided(Z: Array, root: Array) -> Array:
+    if not np.all(root > 0):
+        raise InputError("a weight is 0: that point has no coordinates; leave it out")
+    return np.asarray(Z / root[:, None])

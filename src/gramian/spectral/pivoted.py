@@ -1,0 +1,125 @@
+"""Nystrom approximation from pivots chosen at random, a declared approximation with its own error.
+
+1. pivots    again and again: draw points with probability proportional to what is left of the
+             diagonal, and take their columns out of K (randomly pivoted Cholesky)
+2. factor    K ~ F F',  F = K[:, P] L^-T  where  K[P, P] = L L'
+3. embed     (H F)'(H F) = S M S',  Z = H F S: the pairs of H F F' H without forming it
+4. new point f = k(x, P) L^-T,  z = (f - mean f) S
+5. error     (trace K - trace F F') / trace K: the share of the diagonal that was not caught
+
+Y. Chen, E. N. Epperly, J. A. Tropp and R. J. Webber, Randomly pivoted Cholesky (2022).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from gramian.maps import Array
+from gramian.spectral.pairs import Eigenpairs
+from gramian.spectral.plan import Plan
+
+
+@dataclass(frozen=True)
+class NystromEmbedding:
+    """Coordinates from similarities to a few pivots; the verbs of ``GramEmbedding``.
+
+    Attributes
+    ----------
+    pivots : array of int
+        The points whose columns were used.
+    pairs : Eigenpairs
+        Of the approximation.
+    trace : float
+        Of the (centered) approximation.
+    error : float
+        Share of the trace of K that the approximation misses.
+    """
+
+    pivots: Array
+    pairs: Eigenpairs
+    factor: Array  # L^-T S, from similarities to coordinates
+    mean: Array
+    trace: float
+    error: float
+    plan: Plan
+
+    @staticmethod
+    def of(
+        columns: Callable[[Array], Array],
+        diagonal: Array,
+        rank: int,
+        k: int,
+        plan: Plan,
+        center: bool,
+        rng: np.random.Generator,
+        tolerance: float,
+    ) -> NystromEmbedding:
+        """From a function that gives columns of K, and K's diagonal."""
+        F, pivots = pivoted_cholesky(columns, diagonal, rank, rng)
+        mean = F.mean(axis=0, dtype=np.float64) if center else np.zeros(F.shape[1])
+        Y = F - mean.astype(F.dtype)
+        C = Y.T.astype(np.float64) @ Y
+        M, S = np.linalg.eigh((C + C.T) / 2)
+        M, S = np.maximum(M[::-1], 0.0), S[:, ::-1][:, :k]
+        Z = np.asarray(Y @ S, np.float64)
+        lengths = np.linalg.norm(Z, axis=0)
+        V = np.divide(Z, lengths, out=np.zeros_like(Z), where=lengths > 1e-9 * lengths.max())
+        image = Y @ (Y.T @ V)
+        pairs = Eigenpairs.of(C, M[:k], V, tolerance=tolerance, image=np.asarray(image))
+        flip = np.sign(np.einsum("ij,ij->j", pairs.vectors, Z))
+        S = S * np.where(flip == 0, 1, flip)
+        L = F[pivots].astype(np.float64)  # lower triangular, as the pivots were taken
+        factor = scipy.linalg.solve_triangular(L.T, S, lower=False)
+        error = 1 - float(np.einsum("ij,ij->", F, F, dtype=np.float64)) / float(diagonal.sum())
+        return NystromEmbedding(
+            pivots, pairs, factor, mean @ S, float(M.sum()), max(error, 0.0), plan
+        )
+
+    @property
+    def coordinates(self) -> Array:
+        """Z, of shape (n, k)."""
+        return self.pairs.coordinates()
+
+    def place(self, rows: Array) -> Array:
+        """Coordinates of new points from their similarities to the pivots (m, r)."""
+        return np.asarray(rows @ self.factor - self.mean)
+
+    def residual(self, rows: Array, own: Array) -> Array:
+        """How far new points lie outside the space of the axes, as far as the pivots see."""
+        inside = rows @ self.factor
+        return np.asarray(np.sqrt(np.maximum(own - np.sum(inside**2, axis=1), 0.0)))
+
+
+def pivoted_cholesky(
+    columns: Callable[[Array], Array], diagonal: Array, rank: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """F (n x r) with K ~ F F' and its pivots, r <= rank, taken a block at a time."""
+    n = len(diagonal)
+    left = np.maximum(diagonal.astype(np.float64), 0.0)
+    floor = 1e-12 * left.sum()
+    first = columns(np.array([0]))
+    F = np.zeros((n, rank), first.dtype)
+    pivots: list[int] = []
+    while len(pivots) < rank and left.sum() > floor:
+        r = len(pivots)
+        many = min(64, rank - r, int(np.count_nonzero(left)))
+        drawn = np.unique(rng.choice(n, size=many, p=left / left.sum()))
+        G = columns(drawn).astype(np.float64) - F[:, :r].astype(np.float64) @ F[drawn, :r].T
+        L, order = _cholesky(G[drawn])
+        drawn = drawn[order]
+        new = scipy.linalg.solve_triangular(L, G[:, order].T, lower=True).T
+        F[:, r : r + len(drawn)] = new
+        left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
+        left[drawn] = 0.0
+        pivots += drawn.tolist()
+    return F[:, : len(pivots)], np.array(pivots)
+
+
+def _cholesky(A: Array) -> tuple[Array, Array]:
+    """L of the rows and columns of A that are independent to rounding, and which those are."""
+    L, order, rank, _ = scipy.linalg.lapack.dpstrf((A + A.T) / 2, lower=1, tol=1e-9 * A.max())
+    return np.tril(L)[:rank, :rank], order[:rank] - 1
