@@ -98,6 +98,8 @@ class ClassicalMDS(GramEmbedder):
 
     reads = "distances"
     axis_prefix = "PCo"
+    n_features_in_: int
+    labels_: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -185,7 +187,7 @@ class ClassicalMDS(GramEmbedder):
         else:
             self.goodness_of_fit_ = (float(kept.sum() / positive),) * 2
         self.proportion_explained_, self.proportion_formula_ = kept / positive, formula
-        if self.negativity_ > 0.1:
+        if self.negativity_ > 0.2:
             warn(
                 f"the distances are not Euclidean: the most negative eigenvalue is "
                 f"{self.negativity_:.1%} of the largest; correction='lingoes', 'cailliez' or "
@@ -233,7 +235,7 @@ class ClassicalMDS(GramEmbedder):
         return D, unit
 
     def _masses(self, n: int) -> Array:
-        masses = weights_of(self.weights, n)
+        masses = weights_of(self.weights, n, "weights")
         if not (masses > 0).all():
             first = int(np.flatnonzero(masses <= 0)[0])
             raise InputError(f"weights are above 0, got 0 at position {first}; leave it out")
@@ -297,8 +299,7 @@ class ClassicalMDS(GramEmbedder):
         self.n_features_in_, self.labels_ = found.D.shape[0], found.labels
         return found
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = not self._precomputed
-        return tags
+    def _labels(self, opened: Any, n: int) -> tuple[str, ...] | None:
+        if not self._precomputed:
+            return super()._labels(opened, n)
+        return self.labels_ if n == self.n_features_in_ else None

@@ -57,7 +57,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         opened = self._open(X, reset=False)
         Z = self._place(opened)
-        names = opened.labels if labels is None else tuple(map(str, labels))
+        names = self._labels(opened, len(Z)) if labels is None else tuple(map(str, labels))
         for name, found in {"labels": names, **(columns or {})}.items():
             if found is not None and len(found) != len(Z):
                 raise InputError(f"{name!r} has {len(found)} entries for {len(Z)} rows")
@@ -82,6 +82,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def _place(self, opened: Opened) -> Array:
         raise TypeError(f"{type(self).__name__} does not say how it places new points")
+
+    def _labels(self, opened: Any, n: int) -> tuple[str, ...] | None:
+        """Names of the ``n`` points that were placed, if they came with any."""
+        return opened.labels
 
     def _shown(self) -> dict[str, Any]:
         """Fields of ``Embedding`` that only the method knows."""
@@ -123,7 +127,7 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(0 if random_state is None else random_state)
 
 
-def weights_of(sample_weight: Any, n: int) -> Array:
+def weights_of(sample_weight: Any, n: int, name: str = "sample_weight") -> Array:
     """One finite weight of at least 0 for each of ``n`` rows; a single 1 if none are given."""
     if sample_weight is None:
         return np.ones(1)
@@ -132,19 +136,19 @@ def weights_of(sample_weight: Any, n: int) -> Array:
         weights = np.full(n, weights)
     if weights.shape != (n,) or weights.dtype.kind not in "fiub":
         raise InputError(
-            f"sample_weight must be {n} numbers, one a row; got shape {weights.shape}, "
+            f"{name} must be {n} numbers, one a row; got shape {weights.shape}, "
             f"type {weights.dtype}"
         )
     weights = weights.astype(np.float64)
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):
         raise InputError(
-            f"sample_weight holds {weights[bad[0]]:g} at position {bad[0]}; "
+            f"{name} holds {weights[bad[0]]:g} at position {bad[0]}; "
             "weights are finite and at least 0"
         )
     if np.count_nonzero(weights) < 2:
         raise InputError(
-            f"sample_weight is zero but for {np.count_nonzero(weights)} rows; "
+            f"{name} is zero but for {np.count_nonzero(weights)} rows; "
             "at least 2 observations need a weight above zero"
         )
     return weights

@@ -34,7 +34,6 @@ from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pivoted import NystromEmbedding
 from gramian.spectral.plan import Plan
 
-
 MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
     *("matern", "cosine"),
@@ -148,7 +147,7 @@ class KernelPCA(GramEmbedder):
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
         n, rng = opened.rows.shape[0], generator(self.random_state)
-        k = self._checked_count(n)
+        k = self._checked_count(n, self.center)
         if self._precomputed:
             K, diagonal, dtype = self._given(opened)
         else:
@@ -347,11 +346,6 @@ class KernelPCA(GramEmbedder):
                 "as input: similarities to each of the training points"
             )
         return opened
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        return tags
 
 
 def _refuse_equal_points(K: Any, diagonal: Array, center: bool) -> None:

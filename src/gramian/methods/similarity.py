@@ -94,20 +94,30 @@ class GramEmbedder(Embedder):
             "plan": str(self.plan_),
         }
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        """Whether ``X`` holds similarities or distances already."""
+        return False
+
     def _shares(self) -> Array:
         """Share of the sum of all eigenvalues that each axis carries."""
         values = np.maximum(self.gram_.pairs.values, 0.0)
         return values / self.gram_.trace if self.gram_.trace > 0 else np.zeros_like(values)
 
-    def _checked_count(self, n: int) -> int:
-        """How many axes: a whole number from 1 to n - 1; all, if none is given."""
-        k, most = self.n_components, n - 1
+    def _checked_count(self, n: int, center: bool = True) -> int:
+        """How many axes: centered points have at most n - 1 of them, others n; by default all."""
+        k, most = self.n_components, n - 1 if center else n
         if k is None:
             return most
         if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
             raise InputError(
-                f"n_components={k!r}: a whole number from 1 to {most} is needed "
-                f"(n - 1 for n = {n} points)"
+                f"n_components={k!r}: a whole number from 1 to {most} is needed for {n} points"
             )
         return int(k)
 

@@ -1,0 +1,182 @@
+"""Classical MDS and kernel PCA: numbers of R, vegan, ape, kernlab, scikit-bio and scikit-learn."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, make_circles
+
+from gramian import PCA, ClassicalMDS, KernelPCA
+from gramian.data.tables import read_table
+from gramian.gram.distances import pairwise
+from gramian.quality.procrustes import procrustes
+from gramian.testing import same_up_to_signs
+from tests.spectral.test_solvers import CITIES
+
+IRIS = load_iris().data
+
+
+@pytest.fixture
+def reference(shared_data):
+    def read(name, file="reference_R.json"):
+        return json.loads((shared_data / name / file).read_text(encoding="utf-8"))
+
+    return read
+
+
+def fitted(D, k=2, **options):
+    return ClassicalMDS(k, metric="precomputed", **options).fit(D)
+
+
+def test_nine_cities():
+    # R 4.2.2 cmdscale
+    model = fitted(CITIES)
+    assert np.allclose(model.eigenvalues_, [13949791.25, 2124813.269], rtol=5e-10)
+    assert np.allclose(model.goodness_of_fit_, [0.9584191749, 0.9810221736], atol=5e-11)
+    assert np.isclose(model.negativity_, 323706.7717 / 13949791.25, rtol=1e-8)
+    printed = [
+        *([-1348.6683, -462.4006], [-1198.8741, -306.5469], [-1076.9855, -136.4320]),
+        *([-1226.9390, 1013.6284], [-428.4548, -174.6032], [1596.1594, -639.3078]),
+        *([1697.2283, 131.6859], [1464.0470, 560.5805], [522.4871, 13.3958]),
+    ]
+    same_up_to_signs(model.embedding_, printed, rtol=5e-5 / 1700)
+    third = fitted(CITIES, 3)  # not -323706.77, which is larger in size
+    assert np.isclose(third.eigenvalues_[2], 183009.1307, atol=5e-5)
+
+
+def test_nine_cities_repaired():
+    model = fitted(CITIES, correction="cailliez")
+    assert np.isclose(model.constant_, 372.4722654, atol=5e-8)
+    assert np.allclose(model.goodness_of_fit_, 0.9193833525, atol=5e-11)
+    assert model.negativity_ == 0
+    lingoes = fitted(CITIES, correction="lingoes")
+    assert np.isclose(lingoes.constant_, 323706.7717, atol=5e-4)
+
+
+def test_denver_is_placed():
+    # the lecture's exercise: fit on eight cities, add the ninth from its distances
+    model = fitted(CITIES[:8, :8])
+    z = model.transform(CITIES[8:, :8])
+    assert np.allclose(np.abs(z), [[584.5839389, 14.90735587]], rtol=5e-10)
+    apart = np.linalg.norm(z - model.embedding_, axis=1)
+    printed = [
+        *(1928.178935, 1747.99431, 1603.794734, 2011.583613),
+        *(965.9650355, 1260.071969, 1184.476303, 1090.318855),
+    ]
+    assert np.allclose(apart, printed, rtol=5e-10)
+    again = model.transform(CITIES[:8, :8])
+    assert np.abs(again - model.embedding_).max() < 1e-11
+
+
+def test_eurodist_and_uscities(shared_data, reference):
+    model = fitted(shared_data / "eurodist" / "eurodist.csv", 6)
+    printed = [19538377.09, 11856555.33, 1528844.468, 1118741.951, 789347.2027, 581655.2067]
+    assert np.allclose(model.eigenvalues_, printed, rtol=5e-10)
+    two = fitted(shared_data / "eurodist" / "eurodist.csv")
+    assert np.allclose(two.goodness_of_fit_, [0.7537543155, 0.8679134296], atol=5e-11)
+    athens, stockholm = (two.labels_.index(name) for name in ("Athens", "Stockholm"))
+    apart = np.abs(two.embedding_[[athens, stockholm]])
+    assert np.allclose(apart, [[2290.27468, 1798.80293], [839.44591, 1836.79055]], atol=5e-6)
+    added = fitted(shared_data / "eurodist" / "eurodist.csv", correction="cailliez")
+    assert np.isclose(added.constant_, 2132.678495, atol=5e-7)
+    assert np.allclose(added.goodness_of_fit_, 0.5115564107, atol=5e-11)
+    cities = fitted(shared_data / "UScitiesD" / "UScitiesD.csv")
+    assert np.allclose(cities.eigenvalues_, [9582144.299, 1686820.183], rtol=5e-10)
+    assert np.allclose(cities.goodness_of_fit_, [0.9954095528, 0.9991024115], atol=5e-11)
+
+
+@pytest.mark.parametrize("name", ["dune", "varespec"])
+def test_vegan_bray_curtis(name, shared_data, reference):
+    wanted = reference(name)
+    table = read_table(shared_data / name / f"{name}.csv", text="keep").numbers
+    D = pairwise(np.asarray(table, float), metric="braycurtis")
+    given = fitted(shared_data / name / "bray_curtis.csv", 3)
+    ours = fitted(D, 3)
+    values = np.array(wanted["wcmdscale"]["eig_all"])
+    for model in (given, ours):
+        assert np.allclose(model.eigenvalues_, values[:3], atol=1e-11)
+        assert np.isclose(model.negativity_, -values.min() / values.max())
+    same_up_to_signs(ours.embedding_[:, :2], wanted["wcmdscale"]["points_first2"], rtol=1e-9)
+    for kind in ("lingoes", "cailliez"):
+        mended = fitted(D, 2, correction=kind)
+        repair = wanted[f"wcmdscale_{kind}"]
+        assert np.isclose(mended.constant_, repair["ac"], rtol=1e-8)
+        assert np.allclose(mended.eigenvalues_, repair["eig"][:2], rtol=1e-8)
+    weighted = wanted["wcmdscale_weighted_rowsums"]
+    model = fitted(D, 2, weights=np.asarray(table, float).sum(axis=1))
+    assert np.allclose(model.eigenvalues_, weighted["eig"][:2], rtol=1e-9)
+    same_up_to_signs(model.embedding_, weighted["points_first2"], rtol=1e-8)
+
+
+def test_dune_goodness_of_fit(shared_data):
+    # scikit-bio's "full" proportion of the first axis, .3736, is ours
+    model = fitted(shared_data / "dune" / "bray_curtis.csv", 1)
+    assert round(float(model.proportion_explained_[0]), 4) == 0.3736
+    assert "positive" in model.proportion_formula_
+
+
+def test_unifrac_of_nine_mice(shared_data, reference):
+    # scikit-bio's stored scores, which ape::pcoa confirms; the file is scikit-bio's lsmat
+    wanted = reference("pcoa_skbio")["PCoA_sample_data_3"]
+    model = fitted(shared_data / "pcoa_skbio" / "PCoA_sample_data_3.txt", 3)
+    assert np.allclose(model.eigenvalues_, [0.512367260461, 0.300719094427, 0.267912066004])
+    assert np.allclose(model.eigenvalues_, wanted["ape_pcoa_eig"][:3])
+    same_up_to_signs(model.embedding_, np.array(wanted["vectors"])[:, :3], rtol=1e-9)
+    assert model.labels_[0] == "PC.636"
+
+
+def test_procrustes_and_protest(shared_data):
+    # vegan: procrustes(cmdscale of Bray-Curtis, cmdscale of Wisconsin square roots)
+    table = read_table(shared_data / "varespec" / "varespec.csv", text="keep").numbers
+    table = np.asarray(table, float)
+    roots = np.sqrt(table)
+    roots = roots / roots.max(axis=0)
+    roots = roots / roots.sum(axis=1, keepdims=True)
+    a, b = (fitted(pairwise(X, metric="braycurtis")).embedding_ for X in (table, roots))
+    found = procrustes(a, b, scale=True)
+    assert np.isclose(found.sum_of_squares, 0.923085119, atol=5e-9)
+    assert np.isclose(found.scale, 1.40941868, atol=5e-8)
+    assert np.isclose(found.symmetric, 0.319554553, atol=5e-9)
+    assert np.isclose(found.correlation, 0.824891173, atol=5e-9)
+
+
+def test_kernel_pca_of_iris(reference):
+    model = KernelPCA(5, kernel="rbf", gamma=0.2).fit(IRIS)
+    printed = [48.72565995, 17.85912994, 5.31710404, 3.72334111, 3.10226910]
+    assert np.allclose(model.eigenvalues_, printed, atol=5e-9)
+    assert np.isclose(model.gram_.trace, 86.295936, atol=5e-7)
+    kernlab = reference("iris")
+    assert np.allclose(
+        model.eigenvalues_[:3] / 150, kernlab["kpca_rbf_sigma0.2"]["eig_over_n"][:3], rtol=1e-8
+    )
+    peer = reference("iris", "reference_sklearn.json")["rbf"]
+    assert np.allclose(model.eigenvalues_[:3], peer["eigenvalues"][:3], rtol=1e-9)
+    width = np.array(peer["first3rows"]).shape[1]
+    same = KernelPCA(width, kernel="rbf", gamma=0.2).fit(IRIS)
+    signs = np.sign(same.embedding_[0] * np.array(peer["first3rows"])[0])
+    assert np.allclose(same.embedding_[:3] * signs, peer["first3rows"], atol=1e-8)
+
+
+def test_euclidean_scaling_of_iris_is_pca(reference):
+    model = ClassicalMDS(3).fit(IRIS)
+    assert np.allclose(model.eigenvalues_, reference("iris")["cmdscale_euclid_eig"][:3])
+    assert np.allclose(model.eigenvalues_ / 149, PCA(3).fit(IRIS).explained_variance_)
+
+
+def test_concentric_circles_separate():
+    # with the rbf kernel one axis tells the circles apart; linear axes do not
+    X, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)
+
+    def separated(Z):
+        inner, outer = Z[y == 1], Z[y == 0]
+        return (inner.min(axis=0) > outer.max(axis=0)) | (inner.max(axis=0) < outer.min(axis=0))
+
+    assert separated(KernelPCA(3, kernel="rbf", gamma=2.0).fit_transform(X))[0]
+    assert not separated(PCA(2).fit_transform(X)).any()
+
+
+def test_circles_spectrum(shared_data, reference):
+    wanted = reference("circles", "reference_sklearn.json")["kpca_rbf_gamma10"]["eigenvalues"]
+    X, _ = make_circles(400, factor=0.3, noise=0.05, random_state=0)
+    model = KernelPCA(len(wanted), kernel="rbf", gamma=10).fit(X)
+    assert np.allclose(model.eigenvalues_, wanted, rtol=1e-8)
