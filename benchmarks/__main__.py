@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import benchmarks
-from benchmarks import pca, products, solvers, start
+from benchmarks import gram, pca, products, solvers, start
 from benchmarks.measure import Machine, Settings, Table
 
 
@@ -25,14 +25,26 @@ def machine(settings: Settings) -> Iterator[Table]:
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "machine": machine,
     "pca": pca.tables,
+    "mds": gram.mds_tables,
+    "kernel-pca": gram.kernel_tables,
+    "distances": gram.distance_tables,
     "products": products.tables,
     "solvers": solvers.tables,
     **{name: partial(solvers.tables, families=(name,)) for name in solvers.FAMILIES},
     "blocks": solvers.block_tables,
     "start": start.tables,
 }
-USUAL = ("pca", "products", "start", "solvers")
-PACKAGES = ("gramian", "numpy", "scipy", "scikit-learn", "scikit-learn-intelex", "numba", "primme")
+USUAL = ("pca", "mds", "kernel-pca", "distances", "products", "start", "solvers")
+PACKAGES = (
+    "gramian",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "scikit-learn-intelex",
+    "scikit-bio",
+    "numba",
+    "primme",
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

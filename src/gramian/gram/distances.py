@@ -68,7 +68,7 @@ def pairwise(
         )
     block = _of_blocks(X, other, metric, parameters)
     D = np.empty((len(X), len(other)), dtype)
-    step = max(1, _block // max(len(other), 1))
+    step = max(64, _block // max(len(other), 1))
 
     def piece(i: int) -> None:
         pause()

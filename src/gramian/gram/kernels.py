@@ -29,12 +29,12 @@ from gramian.loops.threads import one_blas_thread, pause, run
 from gramian.maps import Array, ImplicitMap
 
 Kernel = Callable[..., Array]
-_block = 500_000  # numbers in a block of the result
+_rows, _columns = 256, 512  # of a tile that stays in the second-level cache
 
 
 def linear(X: Array, Y: Array | None = None) -> Array:
     """x.y."""
-    return _of_products(X, Y, lambda block, rows: None)
+    return _of_products(X, Y, lambda block: None)
 
 
 def polynomial(
@@ -47,7 +47,7 @@ def polynomial(
     """(gamma x.y + coef0)^degree; gamma is 1 / p by default."""
     g = _positive(gamma, X)
 
-    def finish(block: Array, rows: slice) -> None:
+    def finish(block: Array) -> None:
         block *= g
         block += coef0
         np.power(block, degree, out=block)
@@ -61,7 +61,7 @@ def sigmoid(
     """tanh(gamma x.y + coef0); gamma is 1 / p by default. Rarely positive semi-definite."""
     g = _positive(gamma, X)
 
-    def finish(block: Array, rows: slice) -> None:
+    def finish(block: Array) -> None:
         block *= g
         block += coef0
         np.tanh(block, out=block)
@@ -258,28 +258,16 @@ class KernelMap(ImplicitMap):
         return out.astype(self.dtype)
 
 
-def _of_products(X: Array, Y: Array | None, finish: Callable[[Array, slice], None]) -> Array:
-    """``finish`` applied to X Y', a block of rows at a time."""
+def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], None]) -> Array:
+    """``finish`` applied to X Y'."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     A = X.astype(dtype, copy=False)
     B = A if Y is None else Y.astype(dtype, copy=False)
-    K = np.empty((len(A), len(B)), dtype)
-    Bt = B.T
-    step = max(1, _block // max(len(B), 1))
-
-    def piece(i: int) -> None:
-        pause()
-        rows = slice(i * step, min((i + 1) * step, len(A)))
-        np.matmul(A[rows], Bt, out=K[rows])
-        finish(K[rows], rows)
-
-    with one_blas_thread():
-        run(piece, -(-len(A) // step))
-    return K
+    return _tiled(A, B, lambda tile, rows, columns: finish(tile), dtype)
 
 
 def _of_squares(X: Array, Y: Array | None, gamma: float, finish: Callable[[Array], None]) -> Array:
-    """``finish`` applied to |x - y|^2, a block of rows at a time.
+    """``finish`` applied to |x - y|^2.
 
     |x|^2 + |y|^2 - 2 x.y about the mean of X loses at most eps (|x|^2 + |y|^2), which matters only
     multiplied by gamma; where float32 would lose more than five digits by it, float64 is used.
@@ -292,31 +280,43 @@ def _of_squares(X: Array, Y: Array | None, gamma: float, finish: Callable[[Array
     bb = aa if Y is None else np.einsum("ij,ij->i", B64, B64)
     most = gamma * (float(aa.max(initial=0.0)) + float(bb.max(initial=0.0)))
     work = np.float64 if dtype == np.float64 or most * 6e-8 > 1e-5 else np.float32
-    A, Bt, aa, bb = (Z.astype(work, copy=False) for Z in (A64, B64.T, aa, bb))
-    K = np.empty((len(A), Bt.shape[1]), dtype)
-    step = max(1, _block // max(Bt.shape[1], 1))
+    A, B, aa, bb = (Z.astype(work, copy=False) for Z in (A64 * -2, B64, aa, bb))
+
+    def squares(tile: Array, rows: slice, columns: slice) -> None:
+        tile += aa[rows, None]
+        tile += bb[columns]
+        np.maximum(tile, 0, out=tile)
+        finish(tile)
+
+    return _tiled(A, B, squares, dtype)
+
+
+def _tiled(A: Array, B: Array, finish: Callable[[Array, slice, slice], None], dtype: Any) -> Array:
+    """``finish`` applied to A B', tile by tile in cache; each tile is written to memory once."""
+    n, m = len(A), len(B)
+    K = np.empty((n, m), dtype)
+    Bt = B.T
 
     def piece(i: int) -> None:
-        pause()
-        rows = slice(i * step, min((i + 1) * step, len(A)))
-        block = K[rows] if work == dtype else np.empty(K[rows].shape, work)
-        np.matmul(A[rows], Bt, out=block)
-        block *= -2
-        block += aa[rows, None]
-        block += bb
-        np.maximum(block, 0, out=block)
-        finish(block)
-        if block.base is not K:
-            K[rows] = block
+        rows = slice(i * _rows, min((i + 1) * _rows, n))
+        room = np.empty((rows.stop - rows.start) * _columns, A.dtype)
+        for a in range(0, m, _columns):
+            pause()
+            columns = slice(a, min(a + _columns, m))
+            shape = rows.stop - rows.start, columns.stop - a
+            tile = room[: shape[0] * shape[1]].reshape(shape)
+            np.matmul(A[rows], Bt[:, columns], out=tile)
+            finish(tile, rows, columns)
+            K[rows, columns] = tile
 
     with one_blas_thread():
-        run(piece, -(-len(A) // step))
+        run(piece, -(-n // _rows))
     return K
 
 
 def _entrywise(K: Array, finish: Callable[[Array], None]) -> Array:
     """``finish`` applied to K, a block of rows at a time, in place."""
-    step = max(1, _block // max(K.shape[1], 1))
+    step = max(1, 200_000 // max(K.shape[1], 1))
     run(lambda i: finish(K[i * step : (i + 1) * step]), -(-len(K) // step))
     return K
 

@@ -12,13 +12,15 @@ B is never formed: a product with it is one with K and two corrections of rank o
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gramian.errors import InputError
-from gramian.maps import Array, ImplicitMap, LinearMap
+from gramian.loops.threads import one_blas_thread
+from gramian.maps import Array, ImplicitMap, LinearMap, to_dense
 from gramian.spectral.eigenpairs import eigenpairs
 from gramian.spectral.krylov import BlockKrylov, apply
 from gramian.spectral.pairs import Eigenpairs
@@ -171,10 +173,9 @@ def negativity(K: LinearMap, embedding: GramEmbedding, rng: Any = None) -> tuple
 
 def full_spectrum(K: LinearMap, embedding: GramEmbedding) -> Array:
     """All eigenvalues of the centered map, largest first: n^3 work, for a few thousand points."""
-    from gramian.maps import to_dense
-
-    B = to_dense(Centered(K, embedding.centering, embedding.root)).astype(np.float64)
-    return np.linalg.eigvalsh((B + B.T) / 2)[::-1]
+    with one_blas_thread() if K.shape[0] <= 1000 else nullcontext():
+        B = to_dense(Centered(K, embedding.centering, embedding.root)).astype(np.float64)
+        return np.linalg.eigvalsh((B + B.T) / 2)[::-1]
 
 
 def _divided(Z: Array, root: Array) -> Array:

@@ -62,7 +62,8 @@ class Dense:
                 f"a dense eigenproblem of order {n} is beyond LAPACK's 32-bit limit "
                 f"({LAPACK_LIMIT}); use solver='krylov'"
             )
-        M = np.asarray(to_dense(A), dtype=np.float64)
+        with one_blas_thread() if n <= SMALL else nullcontext():
+            M = np.asarray(to_dense(A), dtype=np.float64)
         if not np.isfinite(M).all():
             raise InputError(
                 "the matrix holds NaN or infinity; check the numbers it was built from"
