@@ -129,3 +129,19 @@ def test_memory_of_a_fit_in_its_own_process(tmp_path: Path) -> None:
     assert 0 <= seen < 100e6
     assert extra_bytes(path, "nobody", 3) is None
     assert "gramian" in CONTESTANTS
+
+
+def test_gram_tables_are_whole_and_certified(tmp_path: Path) -> None:
+    for name, case in (("mds", "gramian MDS"), ("kernel-pca", "gramian kernel PCA")):
+        (table,) = tables_of(name, tmp_path)
+        ours = [row for row in table["rows"] if row["contestant"] == case]
+        assert len(ours) >= 2 and len(table["rows"]) > len(ours)
+        for row in ours:
+            assert row["residual"] <= (1e-4 if row["dtype"] == "float32" else 1e-6), row
+
+
+def test_distance_table_shows_who_loses_the_digits(tmp_path: Path) -> None:
+    (table,) = tables_of("distances", tmp_path)
+    off = {(row["dtype"], row["contestant"]): row for row in table["rows"]}
+    assert off["float64", "gramian"]["error of the closest pair"] < 1e-6
+    assert off["float64", "scikit-learn"]["error of the closest pair"] > 0.01

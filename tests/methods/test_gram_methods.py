@@ -114,6 +114,9 @@ def test_distances_in_a_file_larger_than_the_budget(tmp_path):
     whole = ClassicalMDS(2, metric="precomputed").fit(D)
     same_up_to_signs(small.embedding_, whole.embedding_, rtol=1e-6)
     assert small.residuals_.max() <= 1e-6 and small.negativity_ == 0
+    mapped = np.load(tmp_path / "D.npy", mmap_mode="r")
+    small = ClassicalMDS(2, metric="precomputed", memory="12MB").fit(mapped)
+    same_up_to_signs(small.embedding_, whole.embedding_, rtol=1e-6)
 
 
 def test_weights_are_masses():

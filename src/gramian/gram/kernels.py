@@ -25,7 +25,7 @@ import numpy as np
 
 from gramian.errors import InputError
 from gramian.gram.distances import pairwise
-from gramian.loops.threads import one_blas_thread, pause, run
+from gramian.loops.threads import one_blas_thread, ordered_sum, pause, run
 from gramian.maps import Array, ImplicitMap
 
 Kernel = Callable[..., Array]
@@ -238,24 +238,30 @@ class KernelMap(ImplicitMap):
     Only tiles on and above the diagonal are computed; each serves both of its sides.
     """
 
-    def __init__(self, k: Kernel, X: Array, tile: int = 2048) -> None:
+    def __init__(self, k: Kernel, X: Array, tile: int = 1024) -> None:
         self.k, self.X, self.tile = k, X, tile
         self.shape = len(X), len(X)
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
 
     def _times(self, V: Array) -> Array:
         V = V.astype(self.dtype, copy=False)
-        out = np.zeros((len(V), V.shape[1]))
         starts = range(0, len(V), self.tile)
-        for i, a in enumerate(starts):
-            left = slice(a, a + self.tile)
-            for b in starts[i:]:
-                right = slice(b, b + self.tile)
-                K = self.k(self.X[left], self.X[right])
-                out[left] += K @ V[right]
-                if a != b:
-                    out[right] += K.T @ V[left]
-        return out.astype(self.dtype)
+        groups = min(8, len(starts))
+
+        def piece(g: int, total: Array) -> None:
+            for i in range(g, len(starts), groups):
+                left = slice(starts[i], starts[i] + self.tile)
+                for b in starts[i:]:
+                    pause()
+                    right = slice(b, b + self.tile)
+                    K = self.k(self.X[left], self.X[right])
+                    total[left] += K @ V[right]
+                    if b > left.start:
+                        total[right] += K.T @ V[left]
+
+        with one_blas_thread():
+            total = ordered_sum(piece, groups, lambda: np.zeros(V.shape))
+        return np.asarray(total.astype(self.dtype))
 
 
 def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], None]) -> Array:

@@ -20,6 +20,7 @@ import numpy as np
 
 from gramian.data.dissimilarities import open_cross_distances, open_distances
 from gramian.data.moments import unit_for
+from gramian.data.rows import ArrayRows
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.gram.distances import checked_metric, from_distances, pairwise
 from gramian.maps import Array
@@ -200,7 +201,9 @@ class ClassicalMDS(GramEmbedder):
     def _distances(self, opened: Any, n: int) -> Any:
         """Step 1, before any correction."""
         if self._precomputed:
-            return opened.D
+            D = opened.D
+            fits = not isinstance(D, np.ndarray) or 1.1 * D.nbytes <= budget(self.memory)
+            return D if fits else ArrayRows(D, self.memory)  # a map in blocks, nothing stored
         size = n * n * self.X_fit_.dtype.itemsize
         if size > budget(self.memory):
             raise MemoryRefusedError(

@@ -1,0 +1,54 @@
+"""What scikit-learn accepts in silence, and we name."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import KernelPCA as PeerKernelPCA
+from sklearn.manifold import ClassicalMDS as PeerMDS
+
+from gramian import ClassicalMDS, KernelPCA
+from gramian.errors import InputError
+from gramian.gram.distances import pairwise
+from gramian.testing import same_up_to_signs
+
+rng = np.random.default_rng(8)
+X = rng.standard_normal((40, 3))
+
+
+def test_same_coordinates():
+    D = pairwise(X, metric="cityblock")
+    peer = PeerMDS(2, metric="precomputed").fit(D)
+    ours = ClassicalMDS(2, metric="precomputed").fit(D)
+    assert np.allclose(ours.eigenvalues_, peer.eigenvalues_)
+    same_up_to_signs(ours.embedding_, peer.embedding_, rtol=1e-9)
+
+
+def test_negative_distances():
+    D = pairwise(X)
+    D[0, 1] = D[1, 0] = -D[0, 1]
+    assert np.isfinite(PeerMDS(2, metric="precomputed").fit_transform(D)).all()
+    with pytest.raises(InputError, match="negative"):
+        ClassicalMDS(2, metric="precomputed").fit(D)
+
+
+def test_distances_passed_as_a_kernel():
+    squares = pairwise(X, metric="sqeuclidean")
+    assert np.isfinite(PeerKernelPCA(2, kernel="precomputed").fit_transform(squares)).all()
+    with pytest.raises(InputError, match="looks like distances"):
+        KernelPCA(2, kernel="precomputed").fit(squares)
+
+
+def test_similarities_passed_as_distances():
+    S = np.exp(-pairwise(X))
+    with np.errstate(invalid="ignore"):
+        Z = PeerMDS(2, metric="precomputed").fit_transform(S)
+    assert np.isnan(Z).any()  # no error, coordinates that are no numbers
+    with pytest.raises(InputError, match="similarities"):
+        ClassicalMDS(2, metric="precomputed").fit(S)
+
+
+def test_an_asymmetric_kernel():
+    K = X @ X.T
+    K[0, 1] += 5
+    assert np.isfinite(PeerKernelPCA(1, kernel="precomputed").fit_transform(K)).all()
+    with pytest.raises(InputError, match="not symmetric"):
+        KernelPCA(1, kernel="precomputed").fit(K)
