@@ -14,7 +14,7 @@ from gramian.gram.distances import pairwise
 from gramian.gram.kernels import kernel, plus
 from gramian.maps import to_dense
 from gramian.quality.procrustes import procrustes
-from gramian.spectral.gram_embedding import Centered, DoubleCentering, GramEmbedding
+from gramian.spectral.gram_embedding import Centered, DoubleCentering, GramEmbedding, _single
 from gramian.spectral.krylov import BlockKrylov
 from gramian.testing import check_map, same_up_to_signs, tolerance
 
@@ -276,6 +276,9 @@ def test_negativity_of_many_points_is_a_solve_of_its_own():
     exact = -values[0] / values[-1]
     assert exact > 0.01 and abs(model.negativity_ - exact) < 0.05 * exact
     assert model.goodness_of_fit_ is None
+    K = -0.5 * D * D
+    single = _single(K.copy(), 0.25)
+    assert single.dtype == np.float32 and np.allclose(single, 0.25 * K, rtol=1e-7)
     whole = ClassicalMDS(2, metric="precomputed", solver="dense").fit(D)
     assert np.isclose(whole.negativity_, exact)
     assert np.isclose(whole.goodness_of_fit_[1], values[-2:].sum() / values[values > 0].sum())

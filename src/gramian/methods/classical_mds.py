@@ -29,9 +29,8 @@ from gramian.methods.embedder import generator, warn, weights_of
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.quality.euclidean import cailliez, lingoes
 from gramian.quality.procrustes import procrustes
-from gramian.spectral.gram_embedding import GramEmbedding, full_spectrum, negativity
+from gramian.spectral.gram_embedding import EXACT, GramEmbedding, full_spectrum, negativity
 
-WHOLE_SPECTRUM = 1000  # points up to which all eigenvalues are computed, for the goodness of fit
 CORRECTIONS = (None, "lingoes", "cailliez", "sqrt")
 
 
@@ -173,7 +172,7 @@ class ClassicalMDS(GramEmbedder):
         euclidean = self.metric == "euclidean" and self.correction is None
         self.negativity_, self.goodness_of_fit_ = 0.0, None
         positive, formula = gram.trace, "eigenvalue / sum of all eigenvalues"
-        if not euclidean and (n <= WHOLE_SPECTRUM or self.solver == "dense"):
+        if not euclidean and (n <= EXACT or self.solver == "dense"):
             spectrum = full_spectrum(K, gram)
             noise = n * np.finfo(K.dtype).eps * largest
             self.negativity_ = float(max(-spectrum[-1] - noise, 0.0) and -spectrum[-1] / largest)
@@ -184,7 +183,7 @@ class ClassicalMDS(GramEmbedder):
                 float(kept.sum() / positive),
             )
         elif not euclidean:
-            self.negativity_ = abs(negativity(K, gram, rng)[0]) / largest
+            self.negativity_ = abs(negativity(K, gram, rng)) / largest
         else:
             self.goodness_of_fit_ = (float(kept.sum() / positive),) * 2
         self.proportion_explained_, self.proportion_formula_ = kept / positive, formula

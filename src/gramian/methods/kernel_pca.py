@@ -94,7 +94,7 @@ class KernelPCA(GramEmbedder):
     eigenvectors_ : array of shape (n, k)
     negativity_ : float
         |most negative eigenvalue| / largest: 0 for a Mercer kernel. By theorem for the named ones;
-        measured (to two digits beyond 600 points) for polynomial, sigmoid, precomputed and
+        measured (to two digits beyond 1,000 points) for polynomial, sigmoid, precomputed and
         callable kernels.
     approximation_error_ : float
         Share of the kernel's trace that landmarks miss; 0 without them.
@@ -165,8 +165,8 @@ class KernelPCA(GramEmbedder):
         gram = GramEmbedding.of(K, k, diagonal=diagonal, center=self.center, **how)  # 2, 3
         self.negativity_ = self.approximation_error_ = 0.0
         if self.kernel not in MERCER:
-            least, _ = negativity(K, gram, rng)
-            self.negativity_ = abs(least) / max(float(gram.pairs.values[0]), np.finfo(float).tiny)
+            largest = max(float(gram.pairs.values[0]), np.finfo(float).tiny)
+            self.negativity_ = abs(negativity(K, gram, rng)) / largest
         if self.negativity_ > 1e-3:
             warn(
                 f"the kernel is not positive semi-definite: its most negative eigenvalue is "
