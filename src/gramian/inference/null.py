@@ -1,0 +1,245 @@
+"""Spectra of data whose variables have nothing to do with each other.
+
+1. columns    Y' as p rows of n numbers, centered once: a permuted column keeps mean and variance
+2. replicate  every column on its own: permuted, signs flipped, or drawn anew from a normal law
+3. products   C = sum over columns or rows, whichever side is smaller; a block of columns at a time
+4. keep       T, the tridiagonal form of C: 2 q numbers from which any eigenvalue is soon had
+
+A replicate is drawn in float32. Where float32 could change a comparison with the observed spectrum
+(an eigenvalue within 1e-4 of it, or 100 times smaller than the largest) the same draw is done again
+in float64, so that counts are those of float64. Each replicate has its own key and one BLAS thread,
+so they are the same on any number of threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gramian.errors import InputError, MemoryRefusedError
+from gramian.loops.threads import run, thread_count
+from gramian.maps import Array
+from gramian.memory import budget, in_words
+from gramian.spectral.solvers import LAPACK_LIMIT
+from gramian.spectral.tridiagonal import largest_values, tridiagonal
+
+KINDS = ("permutation", "signflip", "normal")
+
+Progress = Callable[[int, int], None]
+
+
+class Columns:
+    """The variables of centered data, a block of columns at a time, near 1 in size.
+
+    ``gain`` is the power of two they are multiplied by: squares stay in the range of float32.
+    """
+
+    def __init__(self, Y: Any, memory: Any = None) -> None:
+        self.Y, self.shape, self.room = Y, Y.shape, budget(memory)
+        self.gain = 1.0
+        self.kept: dict[Any, Array] = {}
+        self._turn = threading.Lock()
+        n, p = self.shape
+        self.step = max(1, min(p, self.room // (8 * thread_count()) // (8 * n)))
+        squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
+        self.sizes = np.sqrt(squares / n)
+        largest = float(self.sizes.max(initial=0.0))
+        if largest > 0:
+            self.gain = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
+            self.sizes = self.sizes * self.gain
+        self.kept.clear()
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """A fixed partition of the columns."""
+        p = self.shape[1]
+        return [(a, min(a + self.step, p)) for a in range(0, p, self.step)]
+
+    def read(self, a: int, b: int, dtype: Any = np.float64) -> Array:
+        """Columns a:b as rows; all are kept where they fit into a quarter of the budget."""
+        dtype = np.dtype(dtype)
+        n, p = self.shape
+        if n * p * dtype.itemsize > self.room // 4:
+            return self._fetch(a, b, dtype)
+        with self._turn:
+            if dtype not in self.kept:
+                self.kept[dtype] = self._fetch(0, p, dtype)
+        return self.kept[dtype][a:b]
+
+    def without(self, V: Array) -> Columns:
+        """The columns of Y - Y V V', V orthonormal: what is left beside some axes."""
+        other = object.__new__(Columns)
+        other.__dict__.update(self.__dict__)
+        rest = self.read(0, self.shape[1])
+        rest = rest - V @ (V.T @ rest)
+        other.kept = {np.dtype(np.float64): rest, np.dtype(np.float32): rest.astype(np.float32)}
+        return other
+
+    def products(self, read: Callable[[int, int], Array], dtype: Any) -> Array:
+        """Y'Y or YY', the smaller, from blocks of columns given by ``read``."""
+        n, p = self.shape
+        blocks = self.blocks()
+        C = np.zeros((min(n, p), min(n, p)), dtype)
+        if n < p:
+            for a, b in blocks:
+                B = read(a, b)
+                C += B.T @ B
+            return C
+        for i, (a, b) in enumerate(blocks):
+            A = read(a, b).copy() if len(blocks) > 1 else read(a, b)
+            C[a:b, a:b] = A @ A.T
+            for c, d in blocks[:i]:
+                C[a:b, c:d] = A @ read(c, d).T
+                C[c:d, a:b] = C[a:b, c:d].T
+        return C
+
+    def _fetch(self, a: int, b: int, dtype: Any) -> Array:
+        out = np.empty((b - a, self.shape[0]), dtype)
+        for rows in self.Y.row_blocks():
+            block = self.Y.read_rows(rows)[:, a:b].T
+            np.multiply(block, self.gain, out=out[:, rows], casting="same_kind")
+        return out
+
+    def _squares(self, a: int, b: int) -> Array:
+        B = self.read(a, b)
+        return np.einsum("ij,ij->i", B, B)
+
+
+class Null:
+    """Replicates of one kind, drawn as they are needed.
+
+    ``values(m)`` is (replicates so far) x m; ``draw(count)`` makes that many replicates.
+    """
+
+    def __init__(self, columns: Columns, kind: str, unit: bool, seed: int) -> None:
+        n, p = columns.shape
+        self.columns, self.kind, self.unit, self.seed = columns, kind, unit, seed
+        self.order = q = min(n, p)
+        if q > LAPACK_LIMIT:
+            raise InputError(
+                f"the smaller side of the data is {q}, more than LAPACK can take ({LAPACK_LIMIT}); "
+                "give a sample of the rows or of the columns"
+            )
+        needed = thread_count() * (12 * q * q + 8 * n * columns.step)
+        if needed > columns.room:
+            raise MemoryRefusedError(
+                f"permuting {n} x {p} values needs {in_words(needed)} beyond the data, the budget "
+                f"is {in_words(columns.room)}; raise memory=, or give a sample of the rows"
+            )
+        self.forms: list[tuple[Array, Array]] = []
+        self.exact: list[bool] = []
+        self._spare: list[Array] = []
+
+    def draw(self, count: int, progress: Progress | None = None, total: int = 0) -> None:
+        """Draw until there are ``count`` replicates."""
+        first = len(self.forms)
+        self.forms += [(np.zeros(0), np.zeros(0))] * (count - first)
+        self.exact += [False] * (count - first)
+        done = [first]
+
+        def piece(i: int) -> None:
+            self.forms[first + i] = self._form(first + i, np.float32)
+            done[0] += 1
+            if progress is not None:
+                progress(done[0], total)
+
+        with one_blas_thread():
+            run(piece, count - first)
+
+    def values(self, m: int, observed: Array) -> Array:
+        """The top ``m`` of every replicate, safe to compare with ``observed``."""
+        found = np.empty((len(self.forms), m))
+
+        def piece(r: int) -> None:
+            found[r] = largest_values(*self.forms[r], m)
+            if not self.exact[r] and not _safe(found[r], observed[:m]):
+                self.forms[r], self.exact[r] = self._form(r, np.float64), True
+                found[r] = largest_values(*self.forms[r], m)
+
+        with one_blas_thread():
+            run(piece, len(self.forms))
+        return found
+
+    def _form(self, r: int, dtype: Any) -> tuple[Array, Array]:
+        """Replicate r as the tridiagonal form of its products."""
+        from gramian.loops.permute import flip_signs, shuffle
+
+        key = np.random.SeedSequence(self.seed, spawn_key=(r,)).generate_state(2, np.uint64)
+        room = self._buffer(dtype)
+
+        def read(a: int, b: int) -> Array:
+            if self.kind == "normal":
+                return self._normal(key, a, b).astype(dtype)
+            loop = shuffle if self.kind == "permutation" else flip_signs
+            loop(self.columns.read(a, b, dtype), key, a, room[: b - a])
+            return room[: b - a]
+
+        C = self.columns.products(read, dtype)
+        self._spare.append(room)
+        return tridiagonal(C)
+
+    def _buffer(self, dtype: Any) -> Array:
+        """Room for a block; taken from a replicate that is done, for memory is dear to touch."""
+        try:
+            room = self._spare.pop()
+        except IndexError:
+            room = np.empty(0, dtype)
+        if room.dtype != dtype or not room.size:
+            room = np.empty((self.columns.step, self.columns.shape[0]), dtype)
+        return room
+
+    def _normal(self, key: Array, a: int, b: int) -> Array:
+        """Columns a:b of normal numbers, centered; with the variances of the data, or variance 1.
+
+        With ``unit`` each is scaled to unit variance, as the data were.
+        """
+        n = self.columns.shape[0]
+        out = np.empty((b - a, n))
+        for j in range(a, b):
+            rng = np.random.default_rng([int(key[0]), int(key[1]), j])
+            rng.standard_normal(out=out[j - a])
+        out -= out.mean(axis=1, keepdims=True)
+        if self.unit:
+            out /= np.sqrt(np.einsum("ij,ij->i", out, out) / n)[:, None]
+        return np.asarray(out * self.columns.sizes[a:b, None] * (1 if self.unit else _unbiased(n)))
+
+
+def _unbiased(n: int) -> float:
+    """Sizes divide by n; numbers that vary as the data must vary by the divisor n - 1."""
+    return float(np.sqrt(n / max(n - 1, 1)))
+
+
+def _safe(values: Array, observed: Array) -> bool:
+    largest = values[0]
+    near = np.abs(values - observed) < 1e-4 * largest
+    return bool(values[-1] > 0.01 * largest and not near.any())
+
+
+@cache
+def _pools() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS keeps to the thread that calls it."""
+    return _pools().limit(limits=1, user_api="blas")
+
+
+def seed_of(random_state: Any) -> int:
+    """A whole number from an int, a Generator, a RandomState, or ``None`` (which means 0)."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**62))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if random_state is None:
+        return 0
+    if isinstance(random_state, bool) or not isinstance(random_state, (int, np.integer)):
+        raise InputError(f"random_state={random_state!r}: give a whole number from 0, or None")
+    if random_state < 0:
+        raise InputError(f"random_state={random_state!r}: give a whole number from 0, or None")
+    return int(random_state)

@@ -1,0 +1,103 @@
+"""Centered data with their whole spectrum: what every rule here starts from.
+
+Y = X - 1 m'  (divided by standard deviations if scale="unit"),    Y'Y or YY' = . L .'
+variances     L / (n - 1)
+rounding      below max(n, p) eps L_1 a value says nothing about the data
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gramian.data.door import open_rows
+from gramian.data.rows import Centering
+from gramian.errors import GramianWarning, InputError
+from gramian.inference.null import Columns
+from gramian.maps import Array
+
+
+@dataclass(frozen=True)
+class Centered:
+    """Columns, and the eigenvalues of Y'Y (all min(n, p), largest first) in their scale.
+
+    ``unit`` says whether columns were scaled to unit variance, ``back`` is the power of two that
+    leads back to the units of the data.
+    """
+
+    columns: Columns
+    values: Array
+    unit: bool
+    back: float
+
+    @staticmethod
+    def of(Y: Any, unit: bool, back: float = 1.0, memory: Any = None) -> Centered:
+        """From centered rows."""
+        columns = Columns(Y, memory)
+        C = columns.products(columns.read, np.float64)
+        return Centered(columns, np.maximum(np.linalg.eigvalsh(C)[::-1], 0.0), unit, back)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Observations and variables."""
+        n, p = self.columns.shape
+        return n, p
+
+    @property
+    def floor(self) -> float:
+        """Values up to here are rounding."""
+        eps = float(np.finfo(self.columns.Y.dtype).eps)
+        return float(max(self.shape) * eps * self.values[0])
+
+    @property
+    def rank(self) -> int:
+        """How many values are more than rounding."""
+        return int(np.sum(self.values > self.floor))
+
+    @property
+    def variances(self) -> Array:
+        """Eigenvalues of the covariance matrix that can be positive: min(n - 1, p)."""
+        n, p = self.shape
+        return self.in_units(self.values[: max(min(n - 1, p), 1)])
+
+    def in_units(self, values: Array) -> Array:
+        """Eigenvalues of Y'Y as variances in the units of the data."""
+        factor = self.columns.gain * self.back
+        with np.errstate(over="ignore", under="ignore"):
+            out = values / (self.shape[0] - 1) / factor / factor
+        if not np.isfinite(out).all() or np.any((out == 0) & (values > self.floor)):
+            warnings.warn(
+                "the variances leave the range of float64 (the data are beyond 1e154, or below "
+                "1e-154) and are cut to it; p-values and counts do not depend on that",
+                GramianWarning,
+                stacklevel=4,
+            )
+        return np.minimum(out, np.finfo(np.float64).max)
+
+
+def center(X: Any, scale: str | None, memory: Any = None) -> Centered:
+    """Open ``X``, center it, scale it if asked, and find its spectrum."""
+    if scale not in (None, "unit"):
+        raise InputError(f"scale={scale!r}: use None or 'unit'")
+    opened = open_rows(X, memory)
+    rows = opened.rows
+    if rows.shape[0] < 2:
+        raise InputError("at least 2 observations are needed, got one row")
+    moments = rows.moments(np.ones(1))
+    deviations = np.sqrt(moments.variance * (moments.weight / (moments.weight - 1)))
+    constant = np.flatnonzero(deviations == 0)
+    if scale is not None and len(constant):
+        first = constant[0] if opened.columns is None else repr(opened.columns[constant[0]])
+        raise InputError(
+            f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to unit "
+            f"variance, the first is column {first}; drop it, or use scale=None"
+        )
+    units = np.ones_like(deviations) if scale is None else deviations
+    mean, rest = moments.high / moments.unit, moments.low / moments.unit
+    centering = Centering.of(mean, rest, moments.unit / units, np.ones(1), rows.dtype)
+    return Centered.of(
+        rows.then(centering), scale is not None, moments.unit if scale is None else 1.0, memory
+    )
