@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gramian.inference.horn import parallel_analysis
     from gramian.methods.classical_mds import ClassicalMDS
     from gramian.methods.kernel_pca import KernelPCA
     from gramian.methods.pca import PCA
@@ -21,6 +22,7 @@ _home = {
     "ClassicalMDS": "gramian.methods.classical_mds",
     "KernelPCA": "gramian.methods.kernel_pca",
     "PCA": "gramian.methods.pca",
+    "parallel_analysis": "gramian.inference.horn",
 }
 _modules = {
     "inference": "gramian.inference",
@@ -32,7 +34,7 @@ _modules = {
     "testing": "gramian.testing",
 }
 
-__all__ = ["PCA", "ClassicalMDS", "KernelPCA", "__version__"]
+__all__ = ["PCA", "ClassicalMDS", "KernelPCA", "__version__", "parallel_analysis"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,10 +12,10 @@ from gramian.maps import Array
 
 
 def checked_components(said: Any, most: int) -> int | float | str:
-    """An int from 1 to ``most``, a share between 0 and 1, or "mle"; ``None`` means all."""
+    """An int from 1 to ``most``, a share between 0 and 1, "mle" or "horn"; ``None`` is all."""
     if said is None:
         return most
-    if isinstance(said, str) and said == "mle":
+    if isinstance(said, str) and said in ("mle", "horn"):
         return said
     if not isinstance(said, bool) and isinstance(said, numbers.Integral) and 1 <= int(said) <= most:
         return int(said)
@@ -23,7 +23,7 @@ def checked_components(said: Any, most: int) -> int | float | str:
         return float(said)
     raise InputError(
         f"n_components={said!r}: give a whole number from 1 to {most} (the most these data allow), "
-        "a share of variance between 0 and 1, 'mle', or None for all"
+        "a share of variance between 0 and 1, 'mle', 'horn', or None for all"
     )
 
 
@@ -33,3 +33,11 @@ def share_reached(values: Array, total: float, share: float) -> int | None:
         return 1
     k = int(np.searchsorted(np.cumsum(values) / total, share, side="right")) + 1
     return k if k <= len(values) else None
+
+
+def checked_level(level: Any, name: str = "level", example: float = 0.95) -> float:
+    """A number between 0 and 1."""
+    real = isinstance(level, numbers.Real) and not isinstance(level, bool)
+    if not real or not 0 < float(level) < 1:
+        raise InputError(f"{name}={level!r}: give a number between 0 and 1, such as {example:g}")
+    return float(level)

@@ -19,7 +19,6 @@ signflips (2020); B. Phipson & G. K. Smyth, Permutation p-values should never be
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import GramianWarning, InputError
+from gramian.inference.choose import checked_level
 from gramian.inference.null import KINDS, Null, Progress, seed_of
 from gramian.inference.spectrum import Centered, center
 from gramian.maps import Array
@@ -99,20 +99,19 @@ class ParallelAnalysis:
             verdict = f"{count(k, 'axis', 'axes')} of {n_tested} carry more variance than chance"
         else:
             verdict = (
-                f"The first {count(k, 'axis', 'axes')} carr{'ies' if k == 1 else 'y'} more "
-                "variance than unrelated variables would"
+                f"The first {'axis carries' if k == 1 else f'{k} axes carry'} more variance than "
+                "unrelated variables would"
             )
-        failed = (
-            ""
-            if k >= n_tested or self.stop == "each"
-            else (
+        failed = ""
+        if k < n_tested and self.stop == "sequential":
+            p = number(self.p_values_unbiased[k], 3)
+            failed = (
                 f" Axis {k + 1} does not (eigenvalue {number(self.eigenvalues[k])}, under chance "
-                f"{number(self.null_mean[k])} on average, p = {number(self.p_values_unbiased[k], 3)})."
+                f"{number(self.null_mean[k])} on average, p = {p})."
             )
-        )
         return (
             f"{verdict}, judged by {how} at level {number(self.alpha)}.{failed} Weak but real axes "
-            "can hide below this limit, and strong ones raise it for those after them."
+            "can hide below this limit."
         )
 
     def __str__(self) -> str:
@@ -280,12 +279,16 @@ def horn(
     )
 
 
+def horn_components(Y: Any, unit: bool, memory: Any, random_state: Any) -> int:
+    """How many axes of centered rows to keep at level 0.05: for ``PCA(n_components="horn")``."""
+    how = Test(199, 0.05, early_stop=True)
+    return horn(Centered.of(Y, unit, memory=memory), how, seed_of(random_state)).n_components
+
+
 def checked(R: Any, alpha: Any, null: str, stop: str) -> tuple[int, float]:
     """Number of replicates and level, or an error that says what they may be."""
-    real = isinstance(alpha, numbers.Real) and not isinstance(alpha, bool)
-    if not real or not 0 < float(alpha) < 1:
-        raise InputError(f"alpha={alpha!r}: give a level between 0 and 1, such as 0.05")
-    if isinstance(R, bool) or not isinstance(R, numbers.Integral) or R < 1:
+    alpha = checked_level(alpha, "alpha", 0.05)
+    if isinstance(R, bool) or not isinstance(R, (int, np.integer)) or R < 1:
         raise InputError(f"n_permutations={R!r}: give a whole number, such as 199")
     if alpha * (1 + 1e-12) < 1 / (1 + R):
         raise InputError(
@@ -296,4 +299,4 @@ def checked(R: Any, alpha: Any, null: str, stop: str) -> tuple[int, float]:
         raise InputError(f"null={null!r}: use one of {', '.join(map(repr, KINDS))}")
     if stop not in ("sequential", "each"):
         raise InputError(f"stop={stop!r}: use 'sequential' or 'each'")
-    return int(R), float(alpha)
+    return R, alpha

@@ -63,6 +63,14 @@ class Centered:
         n, p = self.shape
         return self.in_units(self.values[: max(min(n - 1, p), 1)])
 
+    def axes(self, k: int) -> Array:
+        """The first ``k`` axes, p x k; ``k`` is at most the rank."""
+        Y = self.columns.read(0, self.shape[1])
+        C = self.columns.products(self.columns.read, np.float64)
+        U = np.linalg.eigh(C)[1][:, ::-1][:, :k]
+        V = U if len(C) == len(Y) else Y @ U
+        return np.asarray(V / np.linalg.norm(V, axis=0))
+
     def in_units(self, values: Array) -> Array:
         """Eigenvalues of Y'Y as variances in the units of the data."""
         factor = self.columns.gain * self.back

@@ -20,9 +20,10 @@ from gramian.data.door import Opened, as_numbers, open_rows
 from gramian.data.rows import Centering
 from gramian.errors import InputError
 from gramian.inference.choose import checked_components, share_reached
+from gramian.inference.horn import horn_components
 from gramian.inference.minka import minka_dimension
 from gramian.maps import Array
-from gramian.methods.embedder import generator, weights_of
+from gramian.methods.embedder import generator, warn, weights_of
 from gramian.methods.linear import LinearEmbedder
 from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.principal import Axes, Covariance, principal_axes, principal_axes_until
@@ -33,9 +34,10 @@ class PCA(LinearEmbedder):
 
     Parameters
     ----------
-    n_components : int, float, "mle" or None
-        How many axes. A number between 0 and 1 asks for that share of the variance; "mle" for
-        Minka's choice; ``None`` for all, min(n - 1, p).
+    n_components : int, float, "horn", "mle" or None
+        How many axes. A number between 0 and 1 asks for that share of the variance; "horn" for as
+        many as parallel analysis keeps (see ``gramian.parallel_analysis``), and at least one;
+        "mle" for Minka's choice; ``None`` for all, min(n - 1, p).
     scale : {None, "unit"}
         "unit" divides each variable by its standard deviation (PCA of the correlation matrix).
     whiten : bool
@@ -155,6 +157,21 @@ class PCA(LinearEmbedder):
             share = k
             found = principal_axes_until(Y, lambda v: share_reached(v, total, share), **how)
             return found.first(min(len(found.pairs), most))
+        if k == "horn":
+            if isinstance(Y, Covariance) or Y.centering.weight.size > 1:
+                raise InputError(
+                    "n_components='horn' permutes the columns of the data, so it needs the data "
+                    "themselves and no sample_weight"
+                )
+            kept = horn_components(
+                Y, self.scale is not None, self.memory, generator(self.random_state)
+            )
+            if kept == 0:
+                warn(
+                    "parallel analysis finds no axis beyond chance; one is kept so that there is "
+                    "something to show"
+                )
+            return principal_axes(Y, max(kept, 1), **how)
         if isinstance(k, str):
             if weight is None or Y.shape[0] < Y.shape[1]:
                 raise InputError(

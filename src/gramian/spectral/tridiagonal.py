@@ -26,7 +26,7 @@ def _routine(name: str) -> Any:
     """A LAPACK routine of SciPy as a function of ten pointers."""
     from scipy.linalg import cython_lapack
 
-    capsule = cython_lapack.__pyx_capi__[name]
+    capsule = vars(cython_lapack)["__pyx_capi__"][name]
     name_of, pointer_of = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
     name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
     pointer_of.restype = ctypes.c_void_p
