@@ -117,6 +117,44 @@ def pca(
     )
 
 
+@app.command(epilog="Example: gramian components iris.csv --standardize")
+def components(
+    file: options.File,
+    standardize: options.Standardize = False,
+    permutations: options.Permutations = 199,
+    alpha: options.Alpha = 0.05,
+    memory: options.Memory = None,
+    seed: options.Seed = None,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    id: options.Id = None,
+    no_header: options.NoHeader = False,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = ".",
+    missing: options.Missing = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """How many components a table has: every rule in use, and a recommendation.
+
+    Parallel analysis permutes each column on its own and keeps the axes that carry more variance
+    than the permuted data's. The other rules are shown beside it.
+    """
+    from gramian.cli.components import how_many_of
+
+    return how_many_of(
+        Reading(file, columns, drop, id, None, no_header, delimiter, decimal, missing, memory),
+        Messages(quiet),
+        standardize=standardize,
+        permutations=permutations,
+        alpha=alpha,
+        seed=seed or 0,
+        json=json,
+        command=shlex.join(["gramian", *sys.argv[1:]]),
+    )
+
+
 def _pca(components: str, *, standardize: bool, memory: str | None, seed: int | None) -> Any:
     """A function from the shape of the data to the estimator."""
     wanted = _components(components)
@@ -136,8 +174,8 @@ def _pca(components: str, *, standardize: bool, memory: str | None, seed: int | 
 
 
 def _components(text: str) -> int | float | str | None:
-    """``-k`` as the estimator takes it: a count, a share, or the word ``mle``."""
-    if text in ("", "mle"):
+    """``-k`` as the estimator takes it: a count, a share, or the word ``horn`` or ``mle``."""
+    if text in ("", "horn", "mle"):
         return text or None
     for kind in (int, float):
         try:
@@ -145,6 +183,6 @@ def _components(text: str) -> int | float | str | None:
         except ValueError:
             continue
     raise GramianError(
-        f"-k takes a number of axes, a share of the variance such as 0.9, or mle; "
+        f"-k takes a number of axes, a share of the variance such as 0.9, horn or mle; "
         f"got {visible(text)!r}"
     )

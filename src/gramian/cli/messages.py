@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gramian.errors import GramianWarning
@@ -61,6 +61,29 @@ class Messages:
         # Text, not markup: a file called "[/x]" must not be read as a style.
         with Console(stderr=True).status(Text(visible(what, 200))):
             yield
+
+    @contextmanager
+    def counting(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """A bar that fills, on a terminal only.
+
+        Parameters
+        ----------
+        what : str
+            ``"permuting"``.
+
+        Yields
+        ------
+        function of (done, total), or None where nobody watches
+        """
+        if self.quiet or not _on_terminal():
+            yield None
+            return
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(what)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
 
     @contextmanager
     def collecting_warnings(self) -> Iterator[None]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Alpha",
     "Color",
     "Columns",
     "Components",
@@ -21,6 +22,7 @@ __all__ = [
     "Memory",
     "NoHeader",
     "Output",
+    "Permutations",
     "Quiet",
     "Report",
     "Seed",
@@ -42,11 +44,20 @@ Components = Annotated[
     typer.Option(
         "-k",
         "--components",
-        metavar="N|SHARE|mle",
-        help="How many axes: a number, a share of the variance such as 0.9, or mle. "
+        metavar="N|SHARE|horn|mle",
+        help="How many axes: a number, a share of the variance such as 0.9, horn "
+        "(parallel analysis), or mle. "
         "Default: 10, or as many as there are.",
         show_default=False,
     ),
+]
+Permutations = Annotated[
+    int,
+    typer.Option(metavar="R", help="Permuted copies of the data for parallel analysis."),
+]
+Alpha = Annotated[
+    float,
+    typer.Option(metavar="LEVEL", help="Chance of keeping an axis of unrelated variables."),
 ]
 Standardize = Annotated[
     bool,

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gramian import __version__
 from gramian.results import Embedding
 
-__all__ = ["SCHEMA", "as_json"]
+if TYPE_CHECKING:
+    from gramian.inference.verdict import HowMany
+
+__all__ = ["SCHEMA", "as_json", "components_as_json"]
 
 SCHEMA = 1
 
@@ -59,6 +62,76 @@ def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
         "notes": list(embedding.notes),
         "outputs": dict(outputs),
     }
+    return _written(facts)
+
+
+def components_as_json(
+    found: HowMany, *, source: str, command: str, seed: int, notes: Sequence[str]
+) -> str:
+    """The answers to "how many components" as one JSON object.
+
+    Parameters
+    ----------
+    found : HowMany
+    source, command : str
+    seed : int
+    notes : sequence of str
+
+    Returns
+    -------
+    str
+    """
+    parallel = found.parallel
+    tested = zip(
+        parallel.null_mean,
+        parallel.null_quantile,
+        parallel.p_values,
+        parallel.p_values_unbiased,
+        parallel.kept,
+        strict=True,
+    )
+    names = ("null_mean", "null_limit", "p_plain", "p", "kept")
+    return _written(
+        {
+            "schema": SCHEMA,
+            "gramian": __version__,
+            "source": source or None,
+            "command": command or None,
+            "n_observations": found.shape[0],
+            "n_variables": found.shape[1],
+            "scale": found.scale,
+            "n_components": found.n_components,
+            "recommendation": found.recommendation,
+            "rules": [
+                {
+                    "name": rule.name,
+                    "asks": rule.asks,
+                    "n_components": rule.n_components,
+                    "note": rule.note or None,
+                }
+                for rule in found.rules
+            ],
+            "parallel_analysis": {
+                "alpha": parallel.alpha,
+                "n_permutations": parallel.n_permutations,
+                "null": parallel.null,
+                "stop": parallel.stop,
+                "seed": seed,
+                "axes": [
+                    {
+                        "eigenvalue": parallel.eigenvalues[i],
+                        **{name: each.item() for name, each in zip(names, facts, strict=True)},
+                    }
+                    for i, facts in enumerate(tested)
+                ],
+            },
+            "eigenvalues": found.eigenvalues.tolist(),
+            "notes": list(notes),
+        }
+    )
+
+
+def _written(facts: Mapping[str, Any]) -> str:
     return json.dumps(_plain(facts), indent=2, ensure_ascii=True, allow_nan=False)
 
 

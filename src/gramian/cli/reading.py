@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from gramian.errors import GramianError
+from gramian.errors import GramianError, InputError
 from gramian.show.text import count, visible
 
 __all__ = ["Data", "Reading"]
@@ -43,6 +44,15 @@ class Data:
             f"{visible(self.variables[column])!r}, row {row + 1}{name}; fill them in, remove those "
             "rows, or leave columns out with --drop"
         )
+
+    @contextmanager
+    def by_name(self) -> Iterator[None]:
+        """Methods know numbers of rows and columns; here missing values are told by name."""
+        try:
+            yield
+        except InputError as error:
+            missing = self.where_missing()
+            raise error if missing is None else InputError(missing) from error
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from gramian.cli.messages import Messages
 from gramian.cli.outputs import Outputs
 from gramian.cli.reading import Data, Reading
-from gramian.errors import GramianError, InputError
+from gramian.errors import GramianError
 
 if TYPE_CHECKING:
     from gramian.results import Embedding
 
-__all__ = ["run"]
+__all__ = ["print_result", "run"]
 
 
 def run(
@@ -72,12 +72,8 @@ def run(
 
 
 def _fit(model: Any, data: Data) -> Embedding:
-    try:
+    with data.by_name():
         model.fit(data.X)
-    except InputError as error:
-        # The method knows numbers of rows and columns; here they have names.
-        missing = data.where_missing()
-        raise error if missing is None else InputError(missing) from error
     embedding: Embedding = model.to_embedding(data.X, labels=data.labels, columns=data.columns)
     return embedding if data.variables is None else replace(embedding, variables=data.variables)
 
@@ -89,6 +85,16 @@ def _print(embedding: Embedding, outputs: Outputs, *, json: bool) -> None:
         text = as_json(embedding, outputs.paths)
     else:
         text = embedding.summary()
+    print_result(text)
+
+
+def print_result(text: str) -> None:
+    """To standard output.
+
+    Parameters
+    ----------
+    text : str
+    """
     try:
         # Flushed here, so that a full disk or a closed pipe shows now and not at exit.
         print(text, flush=True)

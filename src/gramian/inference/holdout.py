@@ -84,7 +84,7 @@ def left_out(data: Centered, n_folds: Any = 10, seed: int = 0) -> CrossValidatio
     Y = np.ascontiguousarray(data.columns.read(0, p).T)
     group = np.random.default_rng(seed).permutation(n) % folds
     fewest = n - int(np.bincount(group).max())
-    most = max(0, min(p - 1, fewest - 1, data.rank, max(1, int(_work / (n * p)))))
+    most = max(0, min(p - 1, fewest - 1, data.rank - 1, max(1, int(_work / (n * p)))))
     errors = np.zeros((folds, most + 1))
 
     def piece(g: int) -> None:
@@ -110,7 +110,8 @@ def cell_errors(Y: Array, V: Array) -> Array:
     for v in V.T:
         rest -= np.outer(Y @ v, v)
         free = free - v * v
-        out.append(float(np.sum((rest / np.maximum(free, 1e-8)) ** 2)))
+        known = free > 1e-8  # else the other cells say nothing: all that is left is the mean
+        out.append(float(np.sum(np.where(known, rest / np.where(known, free, 1.0), Y) ** 2)))
     return np.array(out)
 
 

@@ -299,4 +299,4 @@ def checked(R: Any, alpha: Any, null: str, stop: str) -> tuple[int, float]:
         raise InputError(f"null={null!r}: use one of {', '.join(map(repr, KINDS))}")
     if stop not in ("sequential", "each"):
         raise InputError(f"stop={stop!r}: use 'sequential' or 'each'")
-    return R, alpha
+    return int(R), alpha

@@ -1,0 +1,81 @@
+"""The course of ``gramian components``: read, ask every rule, print."""
+
+from __future__ import annotations
+
+from gramian.cli.messages import Messages
+from gramian.cli.reading import Reading
+from gramian.cli.run import print_result
+from gramian.show.text import count, visible
+
+__all__ = ["how_many_of"]
+
+
+def how_many_of(
+    reading: Reading,
+    messages: Messages,
+    *,
+    standardize: bool,
+    permutations: int,
+    alpha: float,
+    seed: int,
+    json: bool,
+    command: str,
+) -> int:
+    """Read a file and say how many components it has.
+
+    Parameters
+    ----------
+    reading : Reading
+    messages : Messages
+    standardize : bool
+    permutations : int
+    alpha : float
+    seed : int
+    json : bool
+        Print JSON instead of text.
+    command : str
+        What to type to repeat this.
+
+    Returns
+    -------
+    int
+        Exit code 0.
+    """
+    with messages.collecting_warnings():
+        with messages.working(f"reading {reading.name}"):
+            data = reading.read()
+        from gramian.inference.verdict import how_many
+
+        with messages.counting("permuting") as progress, data.by_name():
+            found = how_many(
+                data.X,
+                scale="unit" if standardize else None,
+                n_permutations=permutations,
+                alpha=alpha,
+                memory=reading.memory,
+                random_state=seed,
+                progress=progress,
+            )
+    if json:
+        from gramian.cli.payload import components_as_json
+
+        print_result(
+            components_as_json(
+                found, source=reading.name, command=command, seed=seed, notes=data.notes
+            )
+        )
+        return 0
+    n, p = found.shape
+    matrix = "correlation" if standardize else "covariance"
+    head = (
+        f"Components of {visible(reading.name)}: {count(n, 'observation')}, "
+        f"{count(p, 'variable')}, {matrix} matrix"
+    )
+    print_result(f"{head}\n\n{found}\n\nParallel analysis\n{found.parallel}")
+    for note in data.notes:
+        messages.say(note)
+    k = found.n_components
+    if k:
+        scale = " --standardize" if standardize else ""
+        messages.say(f"to see them: gramian pca {visible(reading.file, 200)} -k {k}{scale}")
+    return 0
