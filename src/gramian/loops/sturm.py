@@ -29,7 +29,7 @@ def largest(d, e, values):
             most = max(most, e[i] * e[i])
     size = max(abs(low), abs(high))
     low, high = low - 1e-15 * n * size, high + 1e-15 * n * size
-    tiny = max(most, 1.0e-290) * 2.3e-308
+    tiny = max(most, 1.0) * 2.3e-308
     left, right = np.full(m, low), np.full(m, high)
     q, x, above = np.empty(m), np.empty(m), np.empty(m)
     for _ in range(128):
