@@ -20,6 +20,7 @@ F. Bornemann, Math. Comp. 79 (2010) for the determinant.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,12 +63,17 @@ def tracy_widom_survival(x: float) -> float:
         return 0.0  # below the smallest float64
     # A decays like exp(-2/3 (s + t + x)^1.5): beyond this length nothing is left to sum
     length = 16.0 - x if x < 4 else max(40 / np.sqrt(x), 1.0)
-    nodes, weights = np.polynomial.legendre.leggauss(100)
+    nodes, weights = _quadrature()
     s, w = length * (nodes + 1) / 2, np.sqrt(length * weights / 2)
     A = w[:, None] * airy(s[:, None] + s + x)[0] * w
     # from x = -6 down a value of A rounds to 1 or beyond: F1 is 0 to all digits there
     values = np.minimum(np.linalg.eigvalsh(A), 1 - 1e-16)
     return float(-np.expm1(np.sum(np.log1p(-values))))
+
+
+@cache
+def _quadrature() -> tuple[Array, Array]:
+    return np.polynomial.legendre.leggauss(100)
 
 
 def tracy_widom(values: Any, alpha: float = 0.05) -> TracyWidom:

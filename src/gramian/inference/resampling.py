@@ -14,9 +14,9 @@ seldom. The standard error s of log l_j needs no fits of its own, since to first
 changes l_j by z_j^2 - l_j. Jackknife intervals are normal on the scale of log l.
 
 B. Efron & R. J. Tibshirani, An Introduction to the Bootstrap (1993); L. Milan & J. Whittaker,
-Applied Statistics 44 (1995), for the rotation; G. R. North, T. L. Bell, R. F. Cahalan &
-F. J. Moeng, Sampling errors in the estimation of empirical orthogonal functions, Mon. Weather Rev.
-110 (1982), for axes that cannot be told apart.
+Applied Statistics 44 (1995), for the rotation; T. W. Anderson, Asymptotic theory for
+principal component analysis, Ann. Math. Statist. 34 (1963), for equal eigenvalues; G. R. North,
+T. L. Bell, R. F. Cahalan & F. J. Moeng, Mon. Weather Rev. 110 (1982), for what follows from it.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Uncertainty:
     covariances : array of shape (n, k, k)
         Of each row's coordinates over the resamples.
     close_axes : list of (int, int)
-        Neighbors, counted from 1, whose eigenvalues differ by less than their standard errors: read
-        them as one plane.
+        Neighbors, counted from 1, whose eigenvalues cannot be told from equal: read them as one
+        plane.
     level : float
     n_resamples : int
     kind : str
@@ -288,17 +288,22 @@ class Reduced:
 
 
 def close_axes(values: Any, errors: Any) -> list[tuple[int, int]]:
-    """Neighboring axes, counted from 1, whose eigenvalues differ by less than their errors."""
+    """Neighboring axes, counted from 1, whose eigenvalues may well be equal.
+
+    Two sample eigenvalues of one true value repel each other: their squared difference over the
+    sum of their squared standard errors is chi squared with 2 degrees of freedom (Anderson
+    1963). Below its 95 % point the axes cannot be told apart.
+    """
     values, errors = np.asarray(values), np.asarray(errors)
-    apart = -np.diff(values) >= errors[:-1] + errors[1:]
+    apart = np.diff(values) ** 2 > -2 * np.log(0.05) * (errors[:-1] ** 2 + errors[1:] ** 2)
     return [(int(i) + 1, int(i) + 2) for i in np.flatnonzero(~apart)]
 
 
 def _close(pairs: list[tuple[int, int]]) -> str:
     names = listed([f"{a} and {b}" for a, b in pairs])
     return (
-        f"the eigenvalues of axes {names} differ by less than their standard errors: "
-        "another sample could turn or exchange these axes; read them as one plane"
+        f"the eigenvalues of axes {names} cannot be told from equal: another sample could turn or "
+        "exchange these axes; read them as one plane"
     )
 
 
