@@ -61,9 +61,7 @@ def test_bootstrap_is_its_twin(shape):
 def test_jackknife_is_its_twin():
     X, k = data(25), 2
     n = len(X)
-    _, _, values, loadings, points = twin(
-        X, k, [np.delete(np.arange(n), i) for i in range(n)]
-    )
+    _, _, values, loadings, points = twin(X, k, [np.delete(np.arange(n), i) for i in range(n)])
     found = quietly(jackknife, X, k)
     spread = lambda a: np.sqrt((n - 1) / n * np.sum((a - a.mean(axis=0)) ** 2, axis=0))  # noqa: E731
     assert np.allclose(found.errors, spread(values))
@@ -109,8 +107,9 @@ def test_ellipses_are_the_level_sets_of_the_covariances():
     for row, S in zip(E, found.covariances[:, [0, 2]][:, :, [0, 2]], strict=True):
         a, b, angle = row[2], row[3], np.radians(row[4])
         t = np.linspace(0, 6, 20)
-        along, across = np.array([np.cos(angle), np.sin(angle)]), np.array(
-            [-np.sin(angle), np.cos(angle)]
+        along, across = (
+            np.array([np.cos(angle), np.sin(angle)]),
+            np.array([-np.sin(angle), np.cos(angle)]),
         )
         points = np.outer(a * np.cos(t), along) + np.outer(b * np.sin(t), across)
         distance = np.einsum("ij,jk,ik->i", points, np.linalg.inv(S), points)

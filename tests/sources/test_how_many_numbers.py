@@ -113,9 +113,7 @@ def test_eigensoft_example(shared_data):
     found = tracy_widom(values)
     assert len(values) == 149 and found.n_components == 2
     assert np.allclose(found.effective_n[:3], [1964.537, 7102.731, 9093.674], atol=5e-4)
-    assert np.allclose(
-        found.statistics[:5], [167.581, 89.212, -0.824, -1.067, -3.137], atol=5.1e-4
-    )
+    assert np.allclose(found.statistics[:5], [167.581, 89.212, -0.824, -1.067, -3.137], atol=5.1e-4)
     assert np.allclose(found.p_values[2:5], [0.364049, 0.436801, 0.945740], atol=5e-7)
     assert found.p_values[0] == 0
     # twstats prints 4.97e-246 for the second: beyond its table it takes the density of the law for
@@ -147,9 +145,7 @@ def test_broken_stick_of_soils(shared_data):
     # vegan's bstick on varechem, scaled
     X = read_table(shared_data / "varespec" / "varechem.csv", text="keep").numbers
     values = PCA(scale="unit").fit(X).explained_variance_
-    assert np.allclose(
-        values[:4], [5.19155128, 3.19284315, 1.68550672, 1.06899485], atol=5e-9
-    )
+    assert np.allclose(values[:4], [5.19155128, 3.19284315, 1.68550672, 1.06899485], atol=5e-9)
     assert np.allclose(
         broken_stick_values(values)[:4], [3.2515623, 2.2515623, 1.7515623, 1.4182290], atol=5e-8
     )

@@ -73,7 +73,7 @@ def tracy_widom_survival(x: float) -> float:
 
 @cache
 def _quadrature() -> tuple[Array, Array]:
-    return np.polynomial.legendre.leggauss(100)
+    return np.polynomial.legendre.leggauss(48)
 
 
 def tracy_widom(values: Any, alpha: float = 0.05) -> TracyWidom:
