@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import benchmarks
-from benchmarks import gram, pca, products, solvers, start
+from benchmarks import gram, horn, pca, products, solvers, start
 from benchmarks.measure import Machine, Settings, Table
 
 
@@ -28,13 +28,14 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "mds": gram.mds_tables,
     "kernel-pca": gram.kernel_tables,
     "distances": gram.distance_tables,
+    "horn": horn.tables,
     "products": products.tables,
     "solvers": solvers.tables,
     **{name: partial(solvers.tables, families=(name,)) for name in solvers.FAMILIES},
     "blocks": solvers.block_tables,
     "start": start.tables,
 }
-USUAL = ("pca", "mds", "kernel-pca", "distances", "products", "start", "solvers")
+USUAL = ("pca", "horn", "mds", "kernel-pca", "distances", "products", "start", "solvers")
 PACKAGES = (
     "gramian",
     "numpy",

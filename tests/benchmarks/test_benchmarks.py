@@ -38,6 +38,15 @@ def test_pca_table_has_every_contestant_with_finite_accuracy(tmp_path: Path) -> 
     assert all(row["measured"] > 0 for row in roofline["rows"])
 
 
+def test_horn_table_counts_and_compares(tmp_path: Path) -> None:
+    (table,) = tables_of("horn", tmp_path)
+    assert [row["data"] for row in table["rows"]] == ["digits", "60 x 90"]
+    for row in table["rows"]:
+        assert row["kept"] == row["loop keeps"]
+        assert row["value error"] < 1e-4
+        assert 0 < row["mean off, s.e."] < 6
+
+
 def test_products_table_is_whole_and_right(tmp_path: Path) -> None:
     (table,) = tables_of("products", tmp_path)
     assert len(table["rows"]) == 2 * 2 * 2 * 4  # dtypes, orders, products, column counts

@@ -75,7 +75,7 @@ def test_jackknife_of_a_variance_is_unbiased_and_has_its_known_error():
     x = np.random.default_rng(0).gamma(2.0, size=(30, 1))
     found = jackknife(x, 1)
     assert abs(found.bias[0]) < 1e-12
-    # leaving out row i changes the variance by a known amount: s_(i) = ((n-1) s - n/(n-1) d_i^2) / (n-2)
+    # without row i it is ((n - 1) s - n / (n - 1) d_i^2) / (n - 2)
     n, d2 = 30, (x[:, 0] - x.mean()) ** 2
     left = (d2.sum() - n / (n - 1) * d2) / (n - 2)
     assert np.isclose(found.errors[0], np.sqrt((n - 1) / n * np.sum((left - left.mean()) ** 2)))
