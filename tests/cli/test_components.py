@@ -38,7 +38,7 @@ def test_json(iris, capsys):
     rules = {rule["name"]: rule for rule in found["rules"]}
     assert rules["broken stick"]["n_components"] == 1
     assert rules["Tracy-Widom test"]["n_components"] is None
-    assert "10 or more" in rules["Tracy-Widom test"]["note"]
+    assert "30 or more" in rules["Tracy-Widom test"]["note"]
     parallel = found["parallel_analysis"]
     assert parallel["n_permutations"] == 39 and parallel["seed"] == 3
     assert parallel["axes"][0]["p"] == 1 / 40 and parallel["axes"][0]["p_plain"] == 0

@@ -75,6 +75,13 @@ def test_digits(tmp_path: Path) -> None:
     assert size_of_png(tmp_path / "digits.png") == size_of_png(shown)
 
 
+def test_how_many(tmp_path: Path) -> None:
+    said = run("how_many.py", tmp_path / "how-many.png", folder=tmp_path)
+    assert "Keep 3 components" in said
+    shown = ROOT / "docs" / "images" / "how-many.png"
+    assert size_of_png(tmp_path / "how-many.png") == size_of_png(shown)
+
+
 def test_places_rated_without_the_data(tmp_path: Path) -> None:
     said = run("places_rated.py", tmp_path / "absent.csv", folder=tmp_path)
     assert "give the path" in said

@@ -158,3 +158,33 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(GramianError, match=r"pip install gramian\[plot\]"):
         plot.scree(iris())
+
+
+def test_parallel_draws_eigenvalues_and_their_band():
+    from gramian import parallel_analysis
+
+    rng = np.random.default_rng(0)
+    found = parallel_analysis(
+        rng.standard_normal((60, 5)) + rng.standard_normal((60, 1)), n_permutations=39
+    )
+    ax = plot.parallel(found)
+    mean, line, kept, rest = ax.lines
+    np.testing.assert_allclose(mean.get_ydata(), found.null_mean)
+    np.testing.assert_allclose(line.get_ydata(), found.eigenvalues)
+    assert list(kept.get_xdata()) == [1] and list(rest.get_xdata()) == [2, 3, 4, 5]
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    np.testing.assert_allclose(band.max(), found.quantiles([0.95])[0].max())
+    np.testing.assert_allclose(band.min(), found.quantiles([0.05])[0].min())
+    assert saved(ax).startswith(b"\x89PNG")
+
+
+def test_ellipses_lie_round_their_points():
+    from gramian.inference import bootstrap
+
+    rng = np.random.default_rng(0)
+    found = bootstrap(rng.standard_normal((30, 3)) * [5, 2, 0.5], 2, n_resamples=99)
+    ax = plot.ellipses(found, (1, 0), level=0.5)
+    drawn = np.array([[*e.center, e.width / 2, e.height / 2, e.angle] for e in ax.patches])
+    np.testing.assert_allclose(drawn, found.ellipses((1, 0), 0.5))
+    np.testing.assert_allclose(ax.lines[0].get_xdata(), found.coordinates[:, 1])
+    assert ax.get_xlabel() == "axis 2" and saved(ax).startswith(b"\x89PNG")

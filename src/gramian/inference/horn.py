@@ -22,6 +22,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class ParallelAnalysis:
                 f"{number(self.null_quantile[i]):>12} {number(self.p_values_unbiased[i], 3):>7}"
                 f"{'  kept' if self.kept[i] else ''}"
             )
-        return "\n".join([*lines, "", self.reading])
+        return "\n".join([*lines, "", fill(self.reading, 100)])
 
 
 def parallel_analysis(

@@ -12,7 +12,9 @@ error rate is known. The others say how far one might go beyond it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -63,7 +65,7 @@ class HowMany:
             answer = "-" if rule.n_components is None else f"{rule.n_components:,}"
             note = f"  ({rule.note})" if rule.note else ""
             lines.append(f"{rule.name:<{wide}}  {answer:>10}  {rule.asks:<{ask}}{note}".rstrip())
-        return "\n".join([*lines, "", self.recommendation])
+        return "\n".join([*lines, "", fill(self.recommendation, 100)])
 
 
 def how_many(
@@ -137,27 +139,20 @@ def _of_the_spectrum(data: Centered, alpha: float, share: float) -> list[Rule]:
     (n, p), values = data.shape, data.values[: max(min(data.shape[0] - 1, data.shape[1]), 1)]
     every = np.pad(values, (0, p - len(values)))
     varied, rank = values[0] > 0, data.rank
-    few = rank < 10
-    short = "needs 10 or more axes"
+
+    def from_many(name: str, asks: str, least: int, rule: Callable[[], int]) -> Rule:
+        """Laws for large tables say nothing on a few axes."""
+        if rank < least:
+            return Rule(name, asks, None, f"needs {least} or more axes")
+        return Rule(name, asks, rule())
+
+    chance, prediction = "beyond chance", "best prediction"
     return [
-        Rule(
-            "Tracy-Widom test",
-            "beyond chance",
-            None if few else tracy_widom(values[:rank], alpha).n_components,
-            short if few else "",
+        from_many(
+            "Tracy-Widom test", chance, 30, lambda: tracy_widom(values[:rank], alpha).n_components
         ),
-        Rule(
-            "Marchenko-Pastur edge",
-            "beyond chance",
-            None if few else marchenko_pastur(values, n, p),
-            short if few else "",
-        ),
-        Rule(
-            "Gavish-Donoho threshold",
-            "best prediction",
-            None if few else gavish_donoho(values, n, p),
-            short if few else "",
-        ),
+        from_many("Marchenko-Pastur edge", chance, 10, lambda: marchenko_pastur(values, n, p)),
+        from_many("Gavish-Donoho threshold", prediction, 10, lambda: gavish_donoho(values, n, p)),
         _minka(values / (n - 1), n, p, rank),
         Rule("Kaiser (above average)", "description", kaiser(every)),
         Rule("broken stick", "description", broken_stick(every) if varied else 0),
