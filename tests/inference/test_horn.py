@@ -277,7 +277,7 @@ def test_bad_parameters():
 
 
 def test_refused_for_memory():
-    with pytest.raises(MemoryRefusedError, match="permuting 600 x 600"):
+    with pytest.raises(MemoryRefusedError, match="products of 600 x 600 values need"):
         parallel_analysis(np.random.default_rng(0).random((600, 600)), memory="2MB")
 
 

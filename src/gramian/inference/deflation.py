@@ -21,6 +21,7 @@ import numpy as np
 from gramian.inference.horn import Test, checked
 from gramian.inference.null import Null, Progress, seed_of
 from gramian.inference.spectrum import Centered, center
+from gramian.inference.table import axis_table
 from gramian.maps import Array
 
 
@@ -35,13 +36,13 @@ class DeflatedAnalysis:
     alpha: float
 
     def __str__(self) -> str:
-        lines = [f"{'axis':>4} {'eigenvalue':>12} {'null mean':>12} {'p':>7}"]
-        for i, p in enumerate(self.p_values):
-            lines.append(
-                f"{i + 1:>4} {self.eigenvalues[i]:>12.5g} {self.null_mean[i]:>12.5g} {p:>7.3g}"
-                f"{'  kept' if i < self.n_components else ''}"
-            )
-        return "\n".join(lines)
+        columns = {
+            "eigenvalue": self.eigenvalues,
+            "null mean": self.null_mean,
+            "p": self.p_values,
+        }
+        kept = np.arange(len(self.p_values)) < self.n_components
+        return "\n".join(axis_table(columns, kept, len(kept)))
 
 
 def deflated_parallel_analysis(

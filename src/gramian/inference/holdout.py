@@ -29,7 +29,7 @@ from gramian.loops.threads import run
 from gramian.maps import Array
 from gramian.memory import in_words
 
-_work = 4e9  # multiplications spent on residuals of ever more axes
+_work = 1e9  # multiplications spent on residuals of ever more axes
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from gramian.errors import GramianWarning, InputError
 from gramian.inference.choose import checked_level
 from gramian.inference.null import KINDS, Null, Progress, seed_of
 from gramian.inference.spectrum import Centered, center
+from gramian.inference.table import axis_table
 from gramian.maps import Array
 from gramian.show.text import count, number
 
@@ -116,13 +117,13 @@ class ParallelAnalysis:
         )
 
     def __str__(self) -> str:
-        lines = [f"{'axis':>4} {'eigenvalue':>12} {'null mean':>12} {'null limit':>12} {'p':>7}"]
-        for i in range(min(len(self.p_values), self.n_components + 3)):
-            lines.append(
-                f"{i + 1:>4} {number(self.eigenvalues[i]):>12} {number(self.null_mean[i]):>12} "
-                f"{number(self.null_quantile[i]):>12} {number(self.p_values_unbiased[i], 3):>7}"
-                f"{'  kept' if self.kept[i] else ''}"
-            )
+        columns = {
+            "eigenvalue": self.eigenvalues,
+            "null mean": self.null_mean,
+            "null limit": self.null_quantile,
+            "p": self.p_values_unbiased,
+        }
+        lines = axis_table(columns, self.kept, self.n_components + 3)
         return "\n".join([*lines, "", fill(self.reading, 100)])
 
 

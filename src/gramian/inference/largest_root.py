@@ -29,6 +29,7 @@ from scipy.special import airy
 from gramian.errors import InputError
 from gramian.inference.choose import checked_level
 from gramian.inference.rules import checked_values
+from gramian.inference.table import axis_table
 from gramian.maps import Array
 
 
@@ -43,13 +44,13 @@ class TracyWidom:
     alpha: float
 
     def __str__(self) -> str:
-        lines = [f"{'axis':>4} {'effective n':>12} {'statistic':>10} {'p':>10}"]
-        for i in range(min(len(self.p_values), self.n_components + 3)):
-            lines.append(
-                f"{i + 1:>4} {self.effective_n[i]:>12.3f} {self.statistics[i]:>10.3f} "
-                f"{self.p_values[i]:>10.3g}{'  kept' if i < self.n_components else ''}"
-            )
-        return "\n".join(lines)
+        columns = {
+            "effective n": self.effective_n,
+            "statistic": self.statistics,
+            "p": self.p_values,
+        }
+        kept = np.arange(len(self.p_values)) < self.n_components
+        return "\n".join(axis_table(columns, kept, self.n_components + 3))
 
 
 def tracy_widom_survival(x: float) -> float:

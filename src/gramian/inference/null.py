@@ -13,6 +13,7 @@ so they are the same on any number of threads.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -27,6 +28,7 @@ from gramian.memory import budget, in_words
 from gramian.spectral.solvers import LAPACK_LIMIT
 from gramian.spectral.tridiagonal import largest_values, tridiagonal
 
+_block_bytes = 2**28  # of columns permuted at a time
 KINDS = ("permutation", "signflip", "normal")
 
 Progress = Callable[[int, int], None]
@@ -44,7 +46,8 @@ class Columns:
         self.kept: dict[Any, Array] = {}
         self._turn = threading.Lock()
         n, p = self.shape
-        self.step = max(1, min(p, self.room // (8 * thread_count()) // (8 * n)))
+        self.step = max(1, min(p, min(_block_bytes, self.room // 64) // (8 * n)))
+        self._refuse_too_large()
         squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
         self.sizes = np.sqrt(squares / n)
         largest = float(self.sizes.max(initial=0.0))
@@ -96,6 +99,22 @@ class Columns:
                 C[c:d, a:b] = C[a:b, c:d].T
         return C
 
+    def _refuse_too_large(self) -> None:
+        """Before anything is read: products of the smaller side must fit, for every thread."""
+        n, p = self.shape
+        q = min(n, p)
+        if q > LAPACK_LIMIT:
+            raise InputError(
+                f"the smaller side of the data is {q}, more than LAPACK can take ({LAPACK_LIMIT}); "
+                "give a sample of the rows or of the columns"
+            )
+        needed = thread_count() * (16 * q * q + 8 * n * self.step)
+        if needed > self.room // 2:
+            raise MemoryRefusedError(
+                f"the products of {n} x {p} values need {in_words(needed)} beyond the data, of a "
+                f"budget of {in_words(self.room)}; raise memory=, or give a sample of the rows"
+            )
+
     def _fetch(self, a: int, b: int, dtype: Any) -> Array:
         out = np.empty((b - a, self.shape[0]), dtype)
         for rows in self.Y.row_blocks():
@@ -115,20 +134,7 @@ class Null:
     """
 
     def __init__(self, columns: Columns, kind: str, unit: bool, seed: int) -> None:
-        n, p = columns.shape
         self.columns, self.kind, self.unit, self.seed = columns, kind, unit, seed
-        self.order = q = min(n, p)
-        if q > LAPACK_LIMIT:
-            raise InputError(
-                f"the smaller side of the data is {q}, more than LAPACK can take ({LAPACK_LIMIT}); "
-                "give a sample of the rows or of the columns"
-            )
-        needed = thread_count() * (12 * q * q + 8 * n * columns.step)
-        if needed > columns.room:
-            raise MemoryRefusedError(
-                f"permuting {n} x {p} values needs {in_words(needed)} beyond the data, the budget "
-                f"is {in_words(columns.room)}; raise memory=, or give a sample of the rows"
-            )
         self.forms: list[tuple[Array, Array]] = []
         self.exact: list[bool] = []
         self._spare: list[Array] = []
@@ -138,13 +144,12 @@ class Null:
         first = len(self.forms)
         self.forms += [(np.zeros(0), np.zeros(0))] * (count - first)
         self.exact += [False] * (count - first)
-        done = [first]
+        done = itertools.count(first + 1)
 
         def piece(i: int) -> None:
             self.forms[first + i] = self._form(first + i, np.float32)
-            done[0] += 1
             if progress is not None:
-                progress(done[0], total)
+                progress(next(done), total)
 
         with one_blas_thread():
             run(piece, count - first)

@@ -32,7 +32,7 @@ from gramian.inference.spectrum import Centered, center
 from gramian.maps import Array
 from gramian.show.text import count, listed
 
-_further = 20  # axes beyond Horn's answer that the deflated analysis may test
+_further = 10  # axes beyond Horn's answer that the deflated analysis may test
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,8 @@ def how_many(
     scale : {None, "unit"}
         "unit" for the correlation matrix: do this when units differ.
     n_permutations, alpha
-        Of the parallel analyses; alpha of the Tracy-Widom test, too.
+        Of the parallel analysis; alpha of the Tracy-Widom test, too. The deflated analysis draws 39
+        replicates an axis (at level 0.05) and tests at most 10 axes beyond parallel analysis.
     share : float
         Of the variance, for the rule of that name.
     memory : int, str or None
@@ -105,9 +106,10 @@ def how_many(
     R, alpha = checked(n_permutations, alpha, "permutation", "sequential")
     data, seed = center(X, scale, memory), seed_of(random_state)
     parallel = horn(data, Test(R, alpha), seed, progress)
+    fewest = 2 * int(np.ceil(1 / alpha - 1e-9)) - 1  # each axis is a test of its own: 39 at 0.05
     rules = (
         Rule("parallel analysis", "beyond chance", parallel.n_components),
-        *_deflated(data, Test(R, alpha, early_stop=True), seed, parallel.n_components),
+        *_deflated(data, Test(min(R, fewest), alpha, early_stop=True), seed, parallel.n_components),
         *_of_the_spectrum(data, alpha, share),
         _cross_validated(data, seed),
     )
