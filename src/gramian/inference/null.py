@@ -136,6 +136,7 @@ class Null:
     def __init__(self, columns: Columns, kind: str, unit: bool, seed: int) -> None:
         self.columns, self.kind, self.unit, self.seed = columns, kind, unit, seed
         self.forms: list[tuple[Array, Array]] = []
+        self.found: list[Array] = []
         self.exact: list[bool] = []
         self._spare: list[Array] = []
 
@@ -143,6 +144,7 @@ class Null:
         """Draw until there are ``count`` replicates."""
         first = len(self.forms)
         self.forms += [(np.zeros(0), np.zeros(0))] * (count - first)
+        self.found += [np.empty(0)] * (count - first)
         self.exact += [False] * (count - first)
         done = itertools.count(first + 1)
 
@@ -156,17 +158,25 @@ class Null:
 
     def values(self, m: int, observed: Array) -> Array:
         """The top ``m`` of every replicate, safe to compare with ``observed``."""
-        found = np.empty((len(self.forms), m))
 
         def piece(r: int) -> None:
-            found[r] = largest_values(*self.forms[r], m)
-            if not self.exact[r] and not _safe(found[r], observed[:m]):
+            self._deepen(r, m)
+            if not self.exact[r] and not _safe(self.found[r], observed[:m]):
                 self.forms[r], self.exact[r] = self._form(r, np.float64), True
-                found[r] = largest_values(*self.forms[r], m)
+                self.found[r] = np.empty(0)
+                self._deepen(r, m)
 
         with one_blas_thread():
             run(piece, len(self.forms))
-        return found
+        return np.array([found[:m] for found in self.found])
+
+    def _deepen(self, r: int, m: int) -> None:
+        """Find the eigenvalues of replicate r up to the m-th that are not known yet."""
+        known = self.found[r]
+        if len(known) < m:
+            tolerance = 4.5e-16 if self.exact[r] else 1e-9
+            more = largest_values(*self.forms[r], m, len(known), tolerance)
+            self.found[r] = np.concatenate([known, more])
 
     def _form(self, r: int, dtype: Any) -> tuple[Array, Array]:
         """Replicate r as the tridiagonal form of its products."""

