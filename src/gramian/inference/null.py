@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.data.variables import read_variables
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.loops.threads import run, thread_count
 from gramian.maps import Array
@@ -46,7 +47,7 @@ class Columns:
         self.kept: dict[Any, Array] = {}
         self._turn = threading.Lock()
         n, p = self.shape
-        self.step = max(1, min(p, min(_block_bytes, self.room // 64) // (8 * n)))
+        self.step = max(1, min(p, min(_block_bytes, self.room // 16) // (8 * n)))
         self._refuse_too_large()
         squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
         self.sizes = np.sqrt(squares / n)
@@ -85,6 +86,9 @@ class Columns:
         """Y'Y or YY', the smaller, from blocks of columns given by ``read``."""
         n, p = self.shape
         blocks = self.blocks()
+        if len(blocks) == 1:
+            A = read(0, p) if p <= n else read(0, p).T
+            return np.asarray(A @ A.T)
         C = np.zeros((min(n, p), min(n, p)), dtype)
         if n < p:
             for a, b in blocks:
@@ -92,7 +96,7 @@ class Columns:
                 C += B.T @ B
             return C
         for i, (a, b) in enumerate(blocks):
-            A = read(a, b).copy() if len(blocks) > 1 else read(a, b)
+            A = read(a, b).copy()
             C[a:b, a:b] = A @ A.T
             for c, d in blocks[:i]:
                 C[a:b, c:d] = A @ read(c, d).T
@@ -114,13 +118,21 @@ class Columns:
                 f"the products of {n} x {p} values need {in_words(needed)} beyond the data, of a "
                 f"budget of {in_words(self.room)}; raise memory=, or give a sample of the rows"
             )
+        if n >= p > 16 * self.step:
+            raise MemoryRefusedError(
+                f"whole columns must be in memory to be permuted, and only {self.step} of {p} fit "
+                f"into a budget of {in_words(self.room)}; raise memory= to "
+                f"{in_words(8 * n * p)}, or give a sample of the rows"
+            )
 
     def _fetch(self, a: int, b: int, dtype: Any) -> Array:
         out = np.empty((b - a, self.shape[0]), dtype)
-        for rows in self.Y.row_blocks():
-            block = self.Y.read_rows(rows)[:, a:b].T
-            np.multiply(block, self.gain, out=out[:, rows], casting="same_kind")
-        return out
+        if self.gain == 1 or dtype == np.float64:
+            read_variables(self.Y, a, b, out)
+            out *= self.gain
+            return out
+        # values beyond the range of float32 must be scaled before they become float32
+        return np.asarray(self._fetch(a, b, np.dtype(np.float64)), dtype)
 
     def _squares(self, a: int, b: int) -> Array:
         B = self.read(a, b)
