@@ -27,7 +27,7 @@ def picture(path: Path) -> str:
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(9.6, 4.0), layout="constrained", width_ratios=(4, 5)
     )
-    plot.parallel(found.parallel, ax=left)
+    plot.parallel(found.analysis, ax=left)
     plot.ellipses(bootstrap(X, 2, scale="unit"), ax=right)
     figure.savefig(path, dpi=110, metadata={"Software": None})
     plt.close(figure)

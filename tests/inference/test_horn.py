@@ -308,6 +308,9 @@ def test_pca_keeps_what_horn_keeps(tmp_path):
     noise = np.random.default_rng(0).standard_normal((50, 5))
     with pytest.warns(GramianWarning, match="no axis beyond chance"):
         assert PCA("horn").fit(noise).n_components_ == 1
+    with pytest.warns(GramianWarning) as said:
+        assert PCA("horn").fit(np.full((9, 4), 0.1)).n_components_ == 1
+    assert len(said) == 1 and "all observations are equal" in str(said[0].message)
     with pytest.raises(InputError, match="the data themselves and no sample_weight"):
         PCA("horn").fit(X, sample_weight=np.arange(120.0))
     with pytest.raises(InputError, match="the data themselves"):

@@ -97,12 +97,12 @@ def test_odd_data_are_answered_in_finite_numbers(name):
     found = how_many(ODD[name], n_permutations=19)
     n, p = ODD[name].shape
     assert len(found.eigenvalues) == min(n - 1, p)
-    for array in (found.eigenvalues, found.parallel.null_mean, found.parallel.p_values):
+    for array in (found.eigenvalues, found.analysis.null_mean, found.analysis.p_values):
         assert np.isfinite(array).all()
     for rule in found.rules:
         assert (rule.n_components is None) == bool(rule.note and "there may be" not in rule.note)
         assert rule.n_components is None or 0 <= rule.n_components <= min(n - 1, p)
-    assert found.parallel.p_values_unbiased.min() > 0
+    assert found.analysis.p_values_unbiased.min() > 0
 
 
 def test_equal_eigenvalues_and_constant_data():

@@ -71,7 +71,7 @@ def how_many_of(
         f"Components of {visible(reading.name)}: {count(n, 'observation')}, "
         f"{count(p, 'variable')}, {matrix} matrix"
     )
-    print_result(f"{head}\n\n{found}\n\nParallel analysis\n{found.parallel}")
+    print_result(f"{head}\n\n{found}\n\nParallel analysis\n{found.analysis}")
     for note in data.notes:
         messages.say(note)
     k = found.n_components

@@ -81,7 +81,7 @@ def components_as_json(
     -------
     str
     """
-    parallel = found.parallel
+    parallel = found.analysis
     tested = zip(
         parallel.null_mean,
         parallel.null_quantile,

@@ -53,7 +53,7 @@ class HowMany:
     rules: tuple[Rule, ...]
     recommendation: str
     eigenvalues: Array = field(repr=False)
-    parallel: ParallelAnalysis = field(repr=False)
+    analysis: ParallelAnalysis = field(repr=False)
     shape: tuple[int, int]
     scale: str | None
 
@@ -120,7 +120,7 @@ def how_many(
         rules=rules,
         recommendation=_recommendation(parallel, rules),
         eigenvalues=parallel.eigenvalues,
-        parallel=parallel,
+        analysis=parallel,
         shape=data.shape,
         scale=scale,
     )

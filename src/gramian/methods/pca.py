@@ -163,9 +163,9 @@ class PCA(LinearEmbedder):
                     "n_components='horn' permutes the columns of the data, so it needs the data "
                     "themselves and no sample_weight"
                 )
-            kept = horn_components(
-                Y, self.scale is not None, self.memory, generator(self.random_state)
-            )
+            rng, kept = generator(self.random_state), 1
+            if total > 0:
+                kept = horn_components(Y, self.scale is not None, self.memory, rng)
             if kept == 0:
                 warn(
                     "parallel analysis finds no axis beyond chance; one is kept so that there is "
