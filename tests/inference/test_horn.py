@@ -1,6 +1,7 @@
 """Parallel analysis: equal to its plain twin, on every kind of data, thread and block."""
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -8,11 +9,12 @@ import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA
 from sklearn.manifold import LocallyLinearEmbedding
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from gramian import PCA, parallel_analysis
 from gramian.errors import GramianWarning, InputError, MemoryRefusedError
 from gramian.loops.permute import flip_signs, shuffle
-from gramian.loops.threads import limit_threads
+from gramian.loops.threads import limit_threads, one_blas_thread
 
 
 def signal(n=120, p=15, k=3, seed=0, size=0.8):
@@ -134,6 +136,33 @@ def test_same_on_any_number_of_threads(null):
         assert np.array_equal(other.p_values, found[0].p_values)
     other = parallel_analysis(X, n_permutations=39, null=null, random_state=10)
     assert not np.array_equal(other.null_eigenvalues, found[0].null_eigenvalues)
+
+
+def test_several_at_once_leave_blas_as_it_was():
+    def threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    X = signal(200, 20)
+    wanted = parallel_analysis(X, n_permutations=39)
+    with threadpool_limits(2, user_api="blas"):
+        before = threads()
+        with ThreadPoolExecutor(4) as pool:
+            found = list(
+                pool.map(
+                    lambda R: parallel_analysis(X, n_permutations=R), [39, 199, 19, 99, 39, 299]
+                )
+            )
+        assert threads() == before
+    assert np.array_equal(found[0].p_values, wanted.p_values)
+    assert np.array_equal(found[4].null_eigenvalues, wanted.null_eigenvalues)
+    with pytest.raises(InputError), one_blas_thread():
+        raise InputError("inside")
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread():
+            with one_blas_thread():
+                assert set(threads()) == {1}
+            assert set(threads()) == {1}
+        assert threads() == before
 
 
 def test_every_kind_of_data_gives_the_same_answer(tmp_path):

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import InputError, MemoryRefusedError
-from gramian.inference.null import one_blas_thread, seed_of
+from gramian.inference.null import seed_of
 from gramian.inference.spectrum import Centered, center
-from gramian.loops.threads import run
+from gramian.loops.threads import one_blas_thread, run
 from gramian.maps import Array
 from gramian.memory import in_words
 

@@ -16,14 +16,13 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from gramian.data.variables import read_variables
 from gramian.errors import InputError, MemoryRefusedError
-from gramian.loops.threads import run, thread_count
+from gramian.loops.threads import one_blas_thread, run, thread_count
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.spectral.solvers import LAPACK_LIMIT
@@ -243,18 +242,6 @@ def _safe(values: Array, observed: Array) -> bool:
     largest = values[0]
     near = np.abs(values - observed) < 1e-4 * largest
     return bool(values[-1] > 0.01 * largest and not near.any())
-
-
-@cache
-def _pools() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
-
-
-def one_blas_thread() -> Any:
-    """A context in which BLAS keeps to the thread that calls it."""
-    return _pools().limit(limits=1, user_api="blas")
 
 
 def seed_of(random_state: Any) -> int:

@@ -29,9 +29,9 @@ import numpy as np
 
 from gramian.errors import GramianWarning, InputError
 from gramian.inference.choose import checked_level
-from gramian.inference.null import one_blas_thread, seed_of
+from gramian.inference.null import seed_of
 from gramian.inference.spectrum import Centered, center
-from gramian.loops.threads import run
+from gramian.loops.threads import one_blas_thread, run
 from gramian.maps import Array
 from gramian.show.text import listed, number
 
