@@ -152,6 +152,17 @@ def test_rules_stand_for_their_functions():
     assert str(found).splitlines()[1].split() == ["parallel", "analysis", "1", "beyond", "chance"]
 
 
+def test_rules_that_agree_on_more_are_heard():
+    # ten axes, the first so strong that permuting it hides the last ones from parallel analysis
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((60, 10)))[0]
+    sizes = np.sqrt([4000.0, 2000, 1000, 40, 35, 30, 25, 20, 15, 12])
+    data = (rng.standard_normal((400, 10)) * sizes) @ Q.T + rng.standard_normal((400, 60))
+    found = how_many(data, n_permutations=39)
+    assert found.n_components < 10
+    assert "agree on 10" in found.recommendation and "up to 10 may be real" in found.recommendation
+
+
 def test_public_names():
     assert gramian.parallel_analysis is inference.parallel_analysis
     for name in inference.__all__:

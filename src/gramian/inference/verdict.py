@@ -203,6 +203,14 @@ def _recommendation(parallel: ParallelAnalysis, rules: tuple[Rule, ...]) -> str:
     agree = f" So say{'s' * (len(same) == 1)} {listed(same)}." if same else ""
     if not more:
         return first + agree
+    answers = [rule.n_components for rule in more]
+    common = max(set(answers), key=answers.count)
+    if answers.count(common) >= 3:
+        names = listed([rule.name for rule in more if rule.n_components == common])
+        return (
+            f"{first}{agree} But {names} agree on {common:,}: strong axes can hide weaker ones "
+            f"from parallel analysis, so up to {common:,} may be real."
+        )
     names = listed([f"{rule.name} ({rule.n_components:,})" for rule in more])
     return (
         f"{first}{agree} More would be kept by {names}: weaker axes may be real, and for "
