@@ -14,128 +14,20 @@ so they are the same on any number of threads.
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from gramian.data.variables import read_variables
-from gramian.errors import InputError, MemoryRefusedError
-from gramian.loops.threads import one_blas_thread, run, thread_count
+from gramian.errors import InputError
+from gramian.inference.columns import Columns
+from gramian.loops.threads import one_blas_thread, run
 from gramian.maps import Array
-from gramian.memory import budget, in_words
-from gramian.spectral.solvers import LAPACK_LIMIT
 from gramian.spectral.tridiagonal import largest_values, tridiagonal
 
-_block_bytes = 2**28  # of columns permuted at a time
 KINDS = ("permutation", "signflip", "normal")
 
 Progress = Callable[[int, int], None]
-
-
-class Columns:
-    """The variables of centered data, a block of columns at a time, near 1 in size.
-
-    ``gain`` is the power of two they are multiplied by: squares stay in the range of float32.
-    """
-
-    def __init__(self, Y: Any, memory: Any = None) -> None:
-        self.Y, self.shape, self.room = Y, Y.shape, budget(memory)
-        self.gain = 1.0
-        self.kept: dict[Any, Array] = {}
-        self._turn = threading.Lock()
-        n, p = self.shape
-        self.step = max(1, min(p, min(_block_bytes, self.room // 16) // (8 * n)))
-        self._refuse_too_large()
-        squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
-        self.sizes = np.sqrt(squares / n)
-        largest = float(self.sizes.max(initial=0.0))
-        if largest > 0:
-            self.gain = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
-            self.sizes = self.sizes * self.gain
-        self.kept.clear()
-
-    def blocks(self) -> list[tuple[int, int]]:
-        """A fixed partition of the columns."""
-        p = self.shape[1]
-        return [(a, min(a + self.step, p)) for a in range(0, p, self.step)]
-
-    def read(self, a: int, b: int, dtype: Any = np.float64) -> Array:
-        """Columns a:b as rows; all are kept where they fit into a quarter of the budget."""
-        dtype = np.dtype(dtype)
-        n, p = self.shape
-        if n * p * dtype.itemsize > self.room // 4:
-            return self._fetch(a, b, dtype)
-        with self._turn:
-            if dtype not in self.kept:
-                self.kept[dtype] = self._fetch(0, p, dtype)
-        return self.kept[dtype][a:b]
-
-    def without(self, V: Array) -> Columns:
-        """The columns of Y - Y V V', V orthonormal: what is left beside some axes."""
-        other = object.__new__(Columns)
-        other.__dict__.update(self.__dict__)
-        rest = self.read(0, self.shape[1])
-        rest = rest - V @ (V.T @ rest)
-        other.kept = {np.dtype(np.float64): rest, np.dtype(np.float32): rest.astype(np.float32)}
-        return other
-
-    def products(self, read: Callable[[int, int], Array], dtype: Any) -> Array:
-        """Y'Y or YY', the smaller, from blocks of columns given by ``read``."""
-        n, p = self.shape
-        blocks = self.blocks()
-        if len(blocks) == 1:
-            A = read(0, p) if p <= n else read(0, p).T
-            return np.asarray(A @ A.T)
-        C = np.zeros((min(n, p), min(n, p)), dtype)
-        if n < p:
-            for a, b in blocks:
-                B = read(a, b)
-                C += B.T @ B
-            return C
-        for i, (a, b) in enumerate(blocks):
-            A = read(a, b).copy()
-            C[a:b, a:b] = A @ A.T
-            for c, d in blocks[:i]:
-                C[a:b, c:d] = A @ read(c, d).T
-                C[c:d, a:b] = C[a:b, c:d].T
-        return C
-
-    def _refuse_too_large(self) -> None:
-        """Before anything is read: products of the smaller side must fit, for every thread."""
-        n, p = self.shape
-        q = min(n, p)
-        if q > LAPACK_LIMIT:
-            raise InputError(
-                f"the smaller side of the data is {q}, more than LAPACK can take ({LAPACK_LIMIT}); "
-                "give a sample of the rows or of the columns"
-            )
-        needed = thread_count() * (16 * q * q + 8 * n * self.step)
-        if needed > self.room // 2:
-            raise MemoryRefusedError(
-                f"the products of {n} x {p} values need {in_words(needed)} beyond the data, of a "
-                f"budget of {in_words(self.room)}; raise memory=, or give a sample of the rows"
-            )
-        if n >= p > 16 * self.step:
-            raise MemoryRefusedError(
-                f"whole columns must be in memory to be permuted, and only {self.step} of {p} fit "
-                f"into a budget of {in_words(self.room)}; raise memory= to "
-                f"{in_words(8 * n * p)}, or give a sample of the rows"
-            )
-
-    def _fetch(self, a: int, b: int, dtype: Any) -> Array:
-        out = np.empty((b - a, self.shape[0]), dtype)
-        if self.gain == 1 or dtype == np.float64:
-            read_variables(self.Y, a, b, out)
-            out *= self.gain
-            return out
-        # values beyond the range of float32 must be scaled before they become float32
-        return np.asarray(self._fetch(a, b, np.dtype(np.float64)), dtype)
-
-    def _squares(self, a: int, b: int) -> Array:
-        B = self.read(a, b)
-        return np.einsum("ij,ij->i", B, B)
 
 
 class Null:

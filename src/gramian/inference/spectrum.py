@@ -16,7 +16,7 @@ import numpy as np
 from gramian.data.door import open_rows
 from gramian.data.rows import Centering
 from gramian.errors import GramianWarning, InputError
-from gramian.inference.null import Columns
+from gramian.inference.columns import Columns
 from gramian.maps import Array
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from gramian.inference.horn import ParallelAnalysis
-    from gramian.inference.resampling import Uncertainty
+    from gramian.inference.uncertainty import Uncertainty
 
 __all__ = ["ellipses", "parallel"]
 
