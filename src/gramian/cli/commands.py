@@ -14,6 +14,7 @@ from gramian.cli import options
 from gramian.cli.messages import Messages
 from gramian.cli.outputs import Outputs
 from gramian.cli.reading import Reading
+from gramian.cli.run import check as run_check
 from gramian.cli.run import run
 from gramian.errors import GramianError
 from gramian.show.text import visible
@@ -153,6 +154,23 @@ def components(
         json=json,
         command=shlex.join(["gramian", *sys.argv[1:]]),
     )
+
+
+@app.command(epilog="Example: gramian check distances.csv")
+def check(
+    file: options.Distances,
+    memory: options.Memory = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Is it a distance, a metric, Euclidean; and what would repair it.
+
+    Reads a matrix of distances and names the triangle that breaks the triangle inequality most,
+    the share of negative eigenvalues, and what each repair would take.
+    """
+    command = shlex.join(["gramian", *sys.argv[1:]])
+    return run_check(file, memory, Messages(quiet), json=json, command=command)
 
 
 def _pca(components: str, *, standardize: bool, memory: str | None, seed: int | None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gramian.cli.messages import Messages
 from gramian.cli.reading import Reading
-from gramian.cli.run import print_result
+from gramian.cli.run import show
 from gramian.show.text import count, visible
 
 __all__ = ["how_many_of"]
@@ -59,7 +59,7 @@ def how_many_of(
     if json:
         from gramian.cli.payload import components_as_json
 
-        print_result(
+        show(
             components_as_json(
                 found, source=reading.name, command=command, seed=seed, notes=data.notes
             )
@@ -71,7 +71,7 @@ def how_many_of(
         f"Components of {visible(reading.name)}: {count(n, 'observation')}, "
         f"{count(p, 'variable')}, {matrix} matrix"
     )
-    print_result(f"{head}\n\n{found}\n\nParallel analysis\n{found.analysis}")
+    show(f"{head}\n\n{found}\n\nParallel analysis\n{found.analysis}")
     for note in data.notes:
         messages.say(note)
     k = found.n_components

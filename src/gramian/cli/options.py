@@ -14,6 +14,7 @@ __all__ = [
     "Components",
     "Decimal",
     "Delimiter",
+    "Distances",
     "Drop",
     "File",
     "Force",
@@ -36,6 +37,15 @@ File = Annotated[
         metavar="FILE",
         help="CSV, TSV or Parquet table with one row per observation, a NumPy .npy array, "
         "or - for standard input.",
+        show_default=False,
+    ),
+]
+Distances = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Distances between points: a square CSV or TSV with or without labels, PHYLIP, "
+        "a square or condensed .npy, or - for standard input.",
         show_default=False,
     ),
 ]

@@ -1,4 +1,4 @@
-"""The result as JSON for programs, in a versioned shape.
+"""Results as JSON for programs, in a versioned shape.
 
 ``schema`` grows when a field changes its meaning or goes away; new fields may join at any time.
 Numbers that do not exist are ``null``, never NaN.
@@ -12,12 +12,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gramian import __version__
-from gramian.results import Embedding
 
 if TYPE_CHECKING:
     from gramian.inference.verdict import HowMany
+    from gramian.quality.euclidean import DistanceCheck
+    from gramian.results import Embedding
 
-__all__ = ["SCHEMA", "as_json", "components_as_json"]
+__all__ = ["SCHEMA", "as_json", "check_as_json", "components_as_json"]
 
 SCHEMA = 1
 
@@ -62,7 +63,7 @@ def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
         "notes": list(embedding.notes),
         "outputs": dict(outputs),
     }
-    return _written(facts)
+    return to_json(facts)
 
 
 def components_as_json(
@@ -91,7 +92,7 @@ def components_as_json(
         strict=True,
     )
     names = ("null_mean", "null_limit", "p_plain", "p", "kept")
-    return _written(
+    return to_json(
         {
             "schema": SCHEMA,
             "gramian": __version__,
@@ -131,7 +132,44 @@ def components_as_json(
     )
 
 
-def _written(facts: Mapping[str, Any]) -> str:
+def check_as_json(check: DistanceCheck, source: str, command: str) -> str:
+    """The verdict on a matrix of distances as one JSON object."""
+    found, values = check.triangles, check.eigenvalues
+    names = check.labels or range(check.n)
+    facts = {
+        "schema": SCHEMA,
+        "gramian": __version__,
+        "method": "check",
+        "source": source,
+        "command": command,
+        "n_points": check.n,
+        "metric": {
+            "holds": check.metric,
+            "worst": None if found.worst is None else [names[i] for i in found.worst],
+            "excess": found.excess,
+            "broken_pairs": found.broken,
+            "pairs": found.pairs,
+            "third_points": found.looked_at,
+        },
+        "euclidean": {
+            "holds": check.euclidean.holds,
+            "smallest_eigenvalue": check.euclidean.smallest,
+            "largest_eigenvalue": None if values is None else values[0],
+            "n_negative": check.n_negative,
+            "negative_share": check.negative_share,
+            "tolerance": check.euclidean.tolerance,
+        },
+        "repairs": {
+            "cailliez": check.cailliez,
+            "lingoes": check.lingoes,
+            "power": check.power,
+        },
+    }
+    return to_json(facts)
+
+
+def to_json(facts: Mapping[str, Any]) -> str:
+    """Facts as JSON that every program can read."""
     return json.dumps(_plain(facts), indent=2, ensure_ascii=True, allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""The course of every command that computes: check, read, fit, write, print."""
+"""The course of every command that computes: check the options, read, compute, write, print."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gramian.errors import GramianError
 if TYPE_CHECKING:
     from gramian.results import Embedding
 
-__all__ = ["print_result", "run"]
+__all__ = ["check", "run", "show"]
 
 
 def run(
@@ -85,18 +85,48 @@ def _print(embedding: Embedding, outputs: Outputs, *, json: bool) -> None:
         text = as_json(embedding, outputs.paths)
     else:
         text = embedding.summary()
-    print_result(text)
+    show(text)
 
 
-def print_result(text: str) -> None:
-    """To standard output.
+def check(file: str, memory: str | None, messages: Messages, *, json: bool, command: str) -> int:
+    """Read a matrix of distances and print the verdict on it.
 
     Parameters
     ----------
-    text : str
+    file : str
+    memory : str or None
+    messages : Messages
+    json : bool
+        Print JSON instead of text.
+    command : str
+        What to type to repeat this.
+
+    Returns
+    -------
+    int
+        Exit code 0, whatever the verdict.
     """
+    from gramian.data.dissimilarities import open_distances
+    from gramian.quality.euclidean import check_distances
+
+    name = Reading(file).name
+    with messages.collecting_warnings():
+        with messages.working(f"reading {name}"):
+            opened = open_distances(file, memory)
+        with messages.working("computing"):
+            verdict = check_distances(opened, memory)
+    if json:
+        from gramian.cli.payload import check_as_json
+
+        show(check_as_json(verdict, name, command))
+    else:
+        show(str(verdict))
+    return 0
+
+
+def show(text: str) -> None:
+    """Print a result, and fail now rather than at exit if nobody can take it."""
     try:
-        # Flushed here, so that a full disk or a closed pipe shows now and not at exit.
         print(text, flush=True)
     except BrokenPipeError:
         raise

@@ -339,7 +339,9 @@ def _order(found: tuple[str, ...], wanted: tuple[str, ...], what: str) -> list[i
     lacking = [shown(name) for name in wanted if name not in positions]
     extra = [shown(name) for name in positions if name not in set(wanted)]
     if lacking or extra:
-        parts = [f"{listing(lacking)} is missing"] if lacking else []
-        parts += [f"{listing(extra)} is not known"] if extra else []
-        raise InputError(f"{what}: labels do not match: {' and '.join(parts)}; rename the columns")
+        parts = [f"missing: {listing(lacking)}"] if lacking else []
+        parts += [f"not expected: {listing(extra)}"] if extra else []
+        raise InputError(
+            f"{what}: labels of columns do not match ({'; '.join(parts)}); rename or remove them"
+        )
     return [positions[name] for name in wanted]

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from gramian.data.columns import Choice, Table, shown
+from gramian.data.columns import Choice, Table, listing, shown
 from gramian.data.grid import Grid, blocks
 from gramian.data.source import Source
 from gramian.data.survey import Dialect
@@ -90,14 +90,20 @@ def _read(
 ) -> Square:
     """One pass of the strict reader; ``short``: the header lacks a cell for the row labels."""
     choice = Choice(labels=0 if labels and not short else None)
-    reading = Reading(source, choice, "refuse", delimiter, dialect, header, [])
+    reading = Reading(source, choice, "keep", delimiter, dialect, header, [])
     start = next(blocks(source))[0]
     reading.read_header(start)
     if short:
         reading.names.insert(0, "")
         reading.roles.insert(0, "label")
     held = reading.collect(None)
-    reading.decide(held)
+    as_text = reading.decide(held)
+    if words := [str(held.survey.first_wrong[i][1]) for i in reading.features if as_text[i]]:
+        raise InputError(
+            f"{source.name}: distances are numbers, but there is text in {listing(words)}; labels "
+            "belong in the first line and the first column; if this is a table of observations, "
+            "compute distances between its rows first"
+        )
     table: Table = reading.table(held)
     return table.numbers, table.labels, table.columns if header else None
 

@@ -98,6 +98,13 @@ class DistanceCheck:
         """Whether no broken triangle was found."""
         return self.triangles.metric
 
+    @property
+    def n_negative(self) -> int | None:
+        """How many eigenvalues are negative beyond rounding; None where they are not known."""
+        if self.eigenvalues is None:
+            return None
+        return int((self.eigenvalues < -self.euclidean.tolerance).sum())
+
     def name(self, i: int) -> str:
         """A point by its label, or by its number."""
         return visible(self.labels[i], 40) if self.labels else f"point {i}"
@@ -136,10 +143,10 @@ class DistanceCheck:
         smallest = f"the smallest eigenvalue is {number(self.euclidean.smallest)}"
         if self.eigenvalues is None or self.negative_share is None:
             return f"no: {smallest}"
-        negative = int((self.eigenvalues < -self.euclidean.tolerance).sum())
         return (
-            f"no: {negative} of {self.n} eigenvalues are negative, {percent(self.negative_share)} "
-            f"of the spectrum; {smallest}, the largest {number(float(self.eigenvalues[0]))}"
+            f"no: {self.n_negative} of {self.n} eigenvalues are negative, "
+            f"{percent(self.negative_share)} of the spectrum; {smallest}, "
+            f"the largest {number(float(self.eigenvalues[0]))}"
         )
 
     def repairs(self) -> list[str]:

@@ -14,8 +14,8 @@ Cailliez' constant. (D + c)^2 has the Gram matrix Q(c) = B_1 + 2 c B_2 + c^2/2 I
              take it as the next c and go to 2, until it grows no more
 
 Every c is a proven lower bound, and the steps converge quadratically. (The classical way, the
-largest real eigenvalue of the 2n x 2n matrix [0, 2 B_1; -I, -4 B_2], gives the same number at many
-times the cost; the tests compare.)
+largest real eigenvalue of the 2n x 2n matrix [0, 2 B_1; -I, -4 B_2], gives the same number at
+several times the cost; the tests compare.)
 
 Cailliez, Psychometrika 48 (1983); Lingoes, Psychometrika 36 (1971).
 """
