@@ -45,6 +45,7 @@ def test_a_good_array_is_passed_on_as_it_is():
         found = open_distances(D)
         assert found.D is D
         assert found.labels is None
+        assert open_distances(found) is found
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.uint16, np.int64, np.float16, ">f8", np.longdouble])
@@ -313,6 +314,36 @@ def test_bad_files(tmp_path):
     refused(tmp_path / "3d.npy", "2 x 2 x 2")
 
 
+CELLS = st.sampled_from(["", "0", "1", "2.5", "-3", "a", "b", "nan", "1e400", '"', "x y", "4"])
+
+
+@given(
+    st.lists(st.lists(CELLS, max_size=5), max_size=6),
+    st.sampled_from([",", "\t", " ", ";"]),
+    st.sampled_from(["", "3\n", "2\n", "\n"]),
+)
+def test_any_text_is_read_or_refused_in_one_sentence(rows, delimiter, start):
+    text = start + "\n".join(delimiter.join(row) for row in rows)
+    said, D = "", np.zeros((2, 2))
+    try:
+        D = open_distances(io.BytesIO(text.encode())).D
+    except InputError as error:
+        said = str(error)
+    assert "\n" not in said
+    assert np.isfinite(D).all()
+    assert np.array_equal(D, D.T)
+    assert not np.diagonal(D).any()
+    assert (D >= 0).all()
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(data):
+    for source in (io.BytesIO(data), io.BytesIO(b"3\n" + data)):
+        with pytest.raises(InputError) as error:
+            open_distances(source)
+        assert "\n" not in str(error.value)
+
+
 # ---------------------------------------------------------------- memory
 
 
@@ -373,14 +404,22 @@ def test_cross_distances(tmp_path):
     assert np.array_equal(open_cross_distances(tmp_path / "bare.csv", 4), X)
 
 
+def test_rounding_in_cross_distances_is_mended():
+    given = np.array([[-1e-17, 2.0, 3.0, 4.0]])
+    assert np.array_equal(open_cross_distances(given, 4), [[0, 2, 3, 4]])
+    assert given[0, 0] < 0
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [
         (np.ones((2, 3)), ["(2, 3)", "4 points"]),
         (np.zeros((0, 4)), ["(0, 4)"]),
-        ([[1, 2, 3, -4]], ["< 0", "row 0, column 3"]),
+        ([[1, 2, 3, -4]], ["negative", "row 0, column 3"]),
         ([[1, np.nan, 3, 4]], ["NaN", "row 0, column 1"]),
         ([[1, 2, np.inf, 4]], ["inf", "row 0, column 2"]),
+        ([[1, 2, np.inf, -np.inf]], ["2 of", "inf", "row 0, column 2"]),
+        ([[-1, -2, -3, -4]], ["4 of its distances negative"]),
         (pd.DataFrame([[1, 2, 3, 4]], columns=list("abcd")), ["'ant', 'bee', 'cat' and 'dog'"]),
         (pd.DataFrame([[1, 2, 3, 4]], columns=["ant", "bee", "cat", "cow"]), ["'dog'", "'cow'"]),
     ],

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
+import gramian
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.quality import euclidean
 from gramian.quality.euclidean import (
@@ -316,6 +317,18 @@ def test_check_does_not_depend_on_the_unit():
         assert np.array_equal(other.eigenvalues, one.eigenvalues * 4.0**k)
 
 
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1e200, 1e306])
+def test_check_at_the_ends_of_all_numbers(scale):
+    one, check = check_distances(SQUARE), check_distances(SQUARE * scale)
+    assert check.metric
+    assert not check.euclidean.holds
+    assert np.isclose(check.cailliez / scale, one.cailliez, rtol=1e-12)
+    assert np.isclose(check.power, one.power, rtol=1e-7)
+    assert np.isclose(check.negative_share, one.negative_share)
+    assert np.isclose((cailliez(SQUARE * scale).D / scale).max(), 2 + np.sqrt(2))
+    assert "Cailliez" in str(check)
+
+
 def test_many_points_get_the_verdict_without_the_rest(monkeypatch):
     monkeypatch.setattr(euclidean, "_spectrum", 20)
     monkeypatch.setattr(euclidean, "_repairs", 20)
@@ -334,3 +347,10 @@ def test_two_points_and_equal_points():
     assert check.euclidean.holds
     X = np.repeat(points(5, 2), 3, axis=0)
     assert check_distances(squareform(pdist(X))).euclidean.holds
+
+
+def test_public_names():
+    for name in gramian.quality.__all__:
+        assert getattr(gramian.quality, name) is getattr(euclidean, name)
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = gramian.quality.nothing

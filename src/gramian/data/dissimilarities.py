@@ -10,16 +10,17 @@ if it came in that way.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isqrt
+from math import isqrt, prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gramian.data.columns import Table, listing, shown
-from gramian.data.distance_checks import Labels, Survey, judge, mend, place
+from gramian.data.distance_checks import Labels, Survey, judge, mend, place, rounding
 from gramian.data.door import as_numbers, read_npz, refuse_absent
 from gramian.data.npy import NpyRows, read_header, refuse_short, refuse_type
 from gramian.errors import InputError, MemoryRefusedError
@@ -58,7 +59,7 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
 
     Parameters
     ----------
-    source : array, condensed vector, frame, scikit-bio DistanceMatrix, or path
+    source : array, condensed vector, frame, scikit-bio DistanceMatrix, path, or Dissimilarities
         Square, or the n (n - 1) / 2 distances in the order of ``scipy.spatial.distance.pdist``.
         Never modified; not copied if it is float32 or float64 and exactly symmetric.
     memory : int, str or None
@@ -78,6 +79,8 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
     MemoryRefusedError
         The matrix does not fit the budget.
     """
+    if isinstance(source, Dissimilarities):
+        return source
     path = _path(source)
     if path is not None and path.suffix.lower() == ".npy":
         shape = read_header(path)[0]
@@ -130,19 +133,20 @@ def open_cross_distances(
     X, _ = _floats(raw._replace(numbers=X), memory)
     if labels is not None and raw.columns is not None:
         X = X[:, _order(raw.columns, tuple(labels), raw.what)]
-    for wrong, name in ((np.isnan, "missing (NaN)"), (np.isinf, "infinite (inf)"), (_below, "< 0")):
-        cells = np.argwhere(wrong(X))
-        if len(cells):
+
+    def refuse(cells: Array, name: str) -> None:
+        if cells.any():
+            first = np.argwhere(cells)[0]
             raise InputError(
-                f"{raw.what} has {len(cells)} distances that are {name}, the first "
-                f"{place((int(cells[0][0]), int(cells[0][1])), None)}; every new point needs its "
+                f"{raw.what} has {int(cells.sum())} of its distances {name}, the first "
+                f"{place((int(first[0]), int(first[1])), None)}; every new point needs its "
                 f"distance to each of the {n} points"
             )
-    return X
 
-
-def _below(X: Array) -> Array:
-    return np.asarray(X < 0)
+    refuse(np.isnan(X), "missing (NaN)")
+    refuse(np.isinf(X), "infinite (inf)")
+    refuse(X + rounding(X.dtype) * float(X.max()) < 0, "negative")
+    return np.maximum(X, 0) if (X < 0).any() else X
 
 
 def _path(source: Any) -> Path | None:
@@ -239,7 +243,7 @@ def _from_file(path: Any, memory: Any, *, cross: bool) -> _Raw:
 def _from_npy(path: Path, memory: Any) -> Array:
     shape, fortran, stored, offset = read_header(path)
     refuse_short(path, shape, stored, offset)
-    size = int(np.prod(shape, dtype=object))
+    size = prod(shape)
     _refuse_large(size * stored.itemsize, path.name, memory)
     X = np.fromfile(path, stored, size, offset=offset)
     return X.reshape(shape, order="F" if fortran else "C")
@@ -309,8 +313,9 @@ def _matched(raw: _Raw) -> Labels:
             if len(shape) == 2
             else ""
         )
+        size = " x ".join(map(str, shape)) or "()"
         raise InputError(
-            f"{what} has the shape {' x '.join(map(str, shape))} and is not square; distances "
+            f"{what} has the shape {size} and is not square; distances "
             f"between n points are an n x n matrix or a vector of n (n - 1) / 2{rows}"
         )
     if shape[0] < 2:
@@ -318,7 +323,7 @@ def _matched(raw: _Raw) -> Labels:
         raise InputError(f"{what} holds {found}; at least 2 points are needed")
     for names, side in ((raw.rows, "row"), (raw.columns, "column")):
         if names is not None and len(set(names)) < len(names):
-            twice = dict.fromkeys(name for name in names if names.count(name) > 1)
+            twice = [name for name, times in Counter(names).items() if times > 1]
             raise InputError(
                 f"{what}: {side} labels must be different, but there are several of "
                 f"{listing(map(shown, twice))}; rename them"

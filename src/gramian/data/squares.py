@@ -44,6 +44,8 @@ def read_square(source: Source, *, cross: bool = False) -> Square:
     delimiter = sniff(source, start[0], dialect)
     lines = start[0].split(b"\n", 2)
     first, second = (_cells(source, line, delimiter) for line in lines[:2])
+    if not first:
+        raise InputError(f"{source.name}: line 1 is blank; delete it")
     numbers = [_is_number(cell, dialect) for cell in first]
 
     def read(header: bool, labels: bool, short: bool = False) -> Square:

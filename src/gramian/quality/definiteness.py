@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.dissimilarities import Dissimilarities, open_distances
+from gramian.data.dissimilarities import open_distances
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.maps import Array
 from gramian.memory import budget, in_words
@@ -159,7 +159,7 @@ def scaled(
 
     So that squares neither overflow nor vanish. ``matrices`` of float64 must fit the budget.
     """
-    opened = source if isinstance(source, Dissimilarities) else open_distances(source, memory)
+    opened = open_distances(source, memory)
     n = opened.D.shape[0]
     needed = 8 * n * n * matrices
     if needed > budget(memory) or not isinstance(opened.D, np.ndarray):
@@ -168,8 +168,8 @@ def scaled(
             f"{in_words(budget(memory))} may be used; take a sample of the points, or allow more "
             "(memory=)"
         )
-    unit = float(np.ldexp(1.0, -int(np.frexp(opened.D.max())[1])))
-    return opened.D * opened.D.dtype.type(unit), opened.labels, unit
+    exponent = int(np.clip(-np.frexp(opened.D.max())[1], -1000, 1000))
+    return np.ldexp(opened.D, exponent), opened.labels, 2.0**exponent
 
 
 def smallest_pair(B: Array, eps: float, memory: Any) -> tuple[float, Array, float]:

@@ -73,7 +73,8 @@ class DistanceCheck:
     euclidean : Definiteness
         Of the squared distances; ``euclidean.smallest`` is the smallest eigenvalue of B.
     eigenvalues : ndarray or None
-        Of B, largest first; None beyond 3000 points.
+        Of B, largest first; None beyond 3000 points. Infinite where squares of the distances are
+        (from 1e154 on); the verdicts do not depend on that.
     negative_share : float or None
         Sum of sizes of the negative eigenvalues over that of all; 0 if Euclidean.
     cailliez, lingoes, power : float or None
@@ -213,12 +214,14 @@ eigenvalue is -0.83333, the largest 4.5
     if triangles.worst is not None:
         i, j, k = triangles.worst
         ways = (float(D[i, j]) / unit, float(D[i, k]) / unit, float(D[k, j]) / unit)
+    with np.errstate(over="ignore", under="ignore"):
+        values = None if values is None else values / unit / unit
     return DistanceCheck(
         n,
         labels,
-        _in_units(triangles, unit),
+        replace(triangles, excess=triangles.excess / unit),
         _in_squared_units(euclidean, unit),
-        None if values is None else values / unit / unit,
+        values,
         share,
         c,
         0.0 if euclidean.holds else -euclidean.smallest / unit / unit,
@@ -232,10 +235,6 @@ def _power(D: Array, memory: Any) -> float | None:
         return power_exponent(D, memory)
     except InputError:  # twins: no power works
         return None
-
-
-def _in_units(found: Triangles, unit: float) -> Triangles:
-    return replace(found, excess=found.excess / unit)
 
 
 def _in_squared_units(found: Definiteness, unit: float) -> Definiteness:
