@@ -288,7 +288,7 @@ def test_labels():
         (",a,b\nb,0,1\na,1,0\n", ["another order"]),
         (",a,a\na,0,1\na,1,0\n", ["'a'"]),
         ("0,1e400\n1e400,0\n", ["1e400"]),
-        ("4\nant 0 1 2 3\nbee 1 0 2 3\n", ["4 points", "2 lines", "cut short"]),
+        ("4\nant 0 1 2 3\nbee 1 0 2 3\n", ["4 points", "ends after 2", "cut short"]),
         ("2\nant 0 1\nbee 1 0 3\n", ["line 3", "3 distances where 2"]),
         ("2\nant 0 x\nbee 1 0\n", ["line 2", "'x'"]),
         ("2\nant 0 1\nbee 1 0\ncat 1 0\n", ["line 4 goes on"]),

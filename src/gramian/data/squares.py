@@ -116,32 +116,30 @@ def _read_phylip(source: Source) -> Square:
     Square, or the triangle below the diagonal (with or without it); names end at a blank, or fill
     ten letters as in the original format; long records may go on on the next lines.
     """
-    lines = [(at, line) for at, line in _lines(source) if line.strip()]
-    n, name = int(lines.pop(0)[1]), source.name
-    if n > len(lines):
-        raise InputError(
-            f"{name}: line 1 says {n} points, but only {len(lines)} lines follow; "
-            "the file is cut short, or it is not in PHYLIP format"
-        )
+    lines, name = _lines(source), source.name
+    n = int(next(lines)[1])
     if 8 * n * n > source.max_bytes:
         raise MemoryRefusedError(
             f"{name}: {n} points need {in_words(8 * n * n)} of memory, "
             f"{in_words(source.max_bytes)} may be used; convert it to .npy, which is read in blocks"
         )
-    lines.reverse()
     D, names, lower, diagonal = np.zeros((n, n)), [], False, 0
+    coming = next(lines, None)
     for i in range(n):
-        if not lines:
-            raise InputError(f"{name}: line 1 says {n} points, but the file ends after {i}")
-        at, line = lines.pop()
-        wanted = i + diagonal if lower else n
-        word, values = _record(name, at, line, wanted)
-        if i == 0 and n > 1 and (not values or (len(values) == 1 and len(lines) == n - 1)):
+        if coming is None:
+            raise InputError(
+                f"{name}: line 1 says {n} points, but the file ends after {i}; it is cut short, "
+                "or not in PHYLIP format"
+            )
+        at, line = coming
+        word, values = _record(name, at, line, i + diagonal if lower else n)
+        if i == 0 and n > 1 and len(values) < 2:
             lower, diagonal = True, len(values)
-            wanted = diagonal
-        while len(values) < wanted and lines and (more := _numbers(lines[-1][1].split())):
+        wanted = i + diagonal if lower else n
+        coming = next(lines, None)
+        while len(values) < wanted and coming and (more := _numbers(coming[1].split())):
             values += more
-            lines.pop()
+            coming = next(lines, None)
         if len(values) != wanted:
             raise InputError(
                 f"{name}: line {at} ({shown(word)}) has {len(values)} distances where {wanted} "
@@ -149,9 +147,9 @@ def _read_phylip(source: Source) -> Square:
             )
         D[i, :wanted] = values
         names.append(word)
-    if lines:
+    if coming is not None:
         raise InputError(
-            f"{name}: line 1 says {n} points, but line {lines[-1][0]} goes on; mend the number"
+            f"{name}: line 1 says {n} points, but line {coming[0]} goes on; mend the number"
         )
     if lower:
         D += np.tril(D, -1).T
@@ -159,8 +157,11 @@ def _read_phylip(source: Source) -> Square:
 
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
+    """Lines that are not blank, with their numbers."""
     for block, at in blocks(source):
-        yield from enumerate(block.decode().split("\n"), start=at)
+        for i, line in enumerate(block.decode().split("\n"), start=at):
+            if line.strip():
+                yield i, line
 
 
 def _record(name: str, at: int, line: str, wanted: int) -> tuple[str, list[float]]:
