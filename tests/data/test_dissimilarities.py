@@ -419,7 +419,7 @@ def test_rounding_in_cross_distances_is_mended():
         ([[1, np.nan, 3, 4]], ["NaN", "row 0, column 1"]),
         ([[1, 2, np.inf, 4]], ["inf", "row 0, column 2"]),
         ([[1, 2, np.inf, -np.inf]], ["2 of", "inf", "row 0, column 2"]),
-        ([[-1, -2, -3, -4]], ["4 of its distances negative"]),
+        ([[-1, -2, -3, -4]], ["4 of its distances negative (< 0)"]),
         (pd.DataFrame([[1, 2, 3, 4]], columns=list("abcd")), ["'ant', 'bee', 'cat' and 'dog'"]),
         (pd.DataFrame([[1, 2, 3, 4]], columns=["ant", "bee", "cat", "cow"]), ["'dog'", "'cow'"]),
     ],

@@ -67,6 +67,23 @@ def test_centering_by_any_signed_measure(seed):
     assert np.abs(alpha @ B).max() < 4 * tol  # alpha is the origin
 
 
+@pytest.mark.parametrize("euclidean", [True, False])
+def test_the_theorem_of_classical_mds(euclidean):
+    # 3: D is c.n.d. iff C is, C being D without its diagonal; 4: then C has points
+    rng = np.random.default_rng(5)
+    n = 15
+    C = euclidean_distances(n, 4) ** 2 if euclidean else perturbed(n, 1.0) ** 2
+    d = rng.normal(size=n)
+    D = C + d[:, None] / 2 + d / 2
+    assert np.allclose(np.diagonal(D), d)
+    assert conditionally_negative_definite(D).holds is euclidean
+    assert conditionally_negative_definite(C).holds is euclidean
+    values, V = np.linalg.eigh(centered(D))
+    Y = V * np.sqrt(np.maximum(values, 0))
+    apart = np.abs(squareform(pdist(Y, "sqeuclidean")) - C).max() / C.max()
+    assert apart < 100 * n * EPS if euclidean else apart > 1e-3
+
+
 @pytest.mark.parametrize("name", ["plane", "noise", "square"])
 def test_definiteness_does_not_depend_on_the_measure(name):
     # the lemma: B_alpha p.s.d. for one alpha iff for all iff D is c.n.d.

@@ -145,7 +145,7 @@ def open_cross_distances(
 
     refuse(np.isnan(X), "missing (NaN)")
     refuse(np.isinf(X), "infinite (inf)")
-    refuse(X + rounding(X.dtype) * float(X.max()) < 0, "negative")
+    refuse(X + rounding(X.dtype) * float(X.max()) < 0, "negative (< 0)")
     return np.maximum(X, 0) if (X < 0).any() else X
 
 
