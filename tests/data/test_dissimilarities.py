@@ -173,8 +173,9 @@ def test_parquet_and_gzip(tmp_path):
         tmp_path / "d.parquet"
     )
     (tmp_path / "d.csv.gz").write_bytes(gzip.compress(LAYOUTS["both"][0].encode()))
-    for name in ("d.parquet", "d.csv.gz"):
-        found = open_distances(tmp_path / name)
+    files = [tmp_path / name for name in ("d.parquet", "d.csv.gz")]
+    for source in (*files, *(io.BytesIO(path.read_bytes()) for path in files)):
+        found = open_distances(source)
         assert np.array_equal(found.D, D4)
         assert found.labels == NAMES
 

@@ -9,23 +9,21 @@ if it came in that way.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isqrt, prod
-from pathlib import Path
-from typing import Any, NamedTuple
+from math import isqrt
+from typing import Any
 
 import numpy as np
 
-from gramian.data.columns import Table, listing, shown
+from gramian.data.columns import listing, shown
 from gramian.data.distance_checks import Labels, Survey, judge, mend, place, rounding
-from gramian.data.door import as_numbers, read_npz, refuse_absent
-from gramian.data.npy import NpyRows, read_header, refuse_short, refuse_type
-from gramian.errors import InputError, MemoryRefusedError
+from gramian.data.distance_sources import Raw, open_raw, path_of, refuse_large
+from gramian.data.npy import NpyRows, read_header
+from gramian.errors import InputError
 from gramian.maps import Array
-from gramian.memory import budget, in_words
+from gramian.memory import budget
 
 
 @dataclass(frozen=True)
@@ -42,16 +40,6 @@ class Dissimilarities:
 
     D: Any
     labels: tuple[str, ...] | None
-
-
-class _Raw(NamedTuple):
-    """Numbers as they came, with the labels of their rows and columns."""
-
-    numbers: Array
-    rows: Labels
-    columns: Labels
-    what: str
-    ours: bool  # nobody else holds this memory: it may be written to
 
 
 def open_distances(source: Any, memory: Any = None, *, missing: bool = False) -> Dissimilarities:
@@ -81,14 +69,14 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
     """
     if isinstance(source, Dissimilarities):
         return source
-    path = _path(source)
+    path = path_of(source)
     if path is not None and path.suffix.lower() == ".npy":
         shape = read_header(path)[0]
         if len(shape) == 2 and shape[0] == shape[1] > 1:
             rows = NpyRows(path, memory)
             if 2 * rows.dtype.itemsize * shape[0] ** 2 > budget(memory):
                 return _in_file(rows, memory, missing=missing)
-    raw = _raw(source, path, memory)
+    raw = open_raw(source, path, memory)
     if raw.numbers.ndim == 1:
         raw = raw._replace(numbers=_squared(raw.numbers, raw.what, memory), ours=True)
     labels = _matched(raw)
@@ -97,7 +85,7 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
     judge(found, raw.what, labels, missing=missing)
     if not found.clean:
         if not ours:
-            _refuse_large(D.nbytes, raw.what, memory)
+            refuse_large(D.nbytes, raw.what, memory)
             D = D.copy()
         mend(D)
     return Dissimilarities(D, labels)
@@ -123,7 +111,7 @@ def open_cross_distances(
     ndarray of shape (m, n)
         float32 or float64, finite, nothing negative.
     """
-    raw = _raw(source, _path(source), memory, cross=True)
+    raw = open_raw(source, path_of(source), memory, cross=True)
     X = raw.numbers[None, :] if raw.numbers.ndim == 1 else raw.numbers
     if X.ndim != 2 or X.shape[1] != n or not len(X):
         raise InputError(
@@ -149,106 +137,6 @@ def open_cross_distances(
     return np.maximum(X, 0) if (X < 0).any() else X
 
 
-def _path(source: Any) -> Path | None:
-    if not isinstance(source, (str, os.PathLike)) or source == "-":
-        return None
-    path = Path(source).expanduser()
-    refuse_absent(path)
-    return path
-
-
-def _raw(source: Any, path: Path | None, memory: Any, *, cross: bool = False) -> _Raw:
-    """Open whatever it is; shapes and values are not looked at yet."""
-    if path is not None or (isinstance(source, str) and source == "-") or hasattr(source, "read"):
-        return _from_file(path or source, memory, cross=cross)
-    if hasattr(source, "tocsr") and hasattr(source, "nnz"):
-        raise InputError(
-            "a sparse matrix cannot hold distances: pairs that are not stored would have distance "
-            "0; pass .toarray() if zeros are meant"
-        )
-    if hasattr(source, "ids") and hasattr(source, "data"):  # scikit-bio's matrices
-        ids = tuple(map(str, source.ids))
-        return _Raw(np.asarray(source.data), ids, ids, "the matrix", False)
-    if not isinstance(source, np.ndarray):
-        from gramian.data.tables import is_frame
-
-        if is_frame(source):
-            return _from_frame(source, cross=cross)
-    array = np.asarray(source) if _flat(source) else as_numbers(source)
-    refuse_type(array.dtype, "the array")
-    return _Raw(array, None, None, "the matrix" if array.ndim > 1 else "the vector", False)
-
-
-def _flat(source: Any) -> bool:
-    """Whether it is a vector: an array of one dimension, or a list of numbers."""
-    if isinstance(source, np.ndarray):
-        return source.ndim == 1
-    return isinstance(source, (list, tuple)) and all(np.isscalar(each) for each in source)
-
-
-def _from_frame(frame: Any, *, cross: bool) -> _Raw:
-    from gramian.data.tables import frame_to_table
-
-    table = frame_to_table(frame, text="keep")
-    rows = table.labels
-    if rows is None and hasattr(getattr(frame, "index", None), "nlevels"):  # pandas
-        rows = _unless_counted(tuple(map(str, frame.index)))
-    return _from_table(table, "the frame", rows, cross=cross, ours=False)
-
-
-def _from_table(table: Table, what: str, rows: Labels, *, cross: bool, ours: bool) -> _Raw:
-    """Where there is one column too many and no row labels, the first column holds them."""
-    if table.others:
-        name = next(iter(table.others))
-        raise InputError(
-            f"{what}: column {shown(name)} holds text; distances are numbers, and only the "
-            "first column may be labels"
-        )
-    X, columns = table.numbers, table.columns
-    if rows is None and not cross and X.shape[1] == len(X) + 1:
-        rows, columns = tuple(f"{value:.15g}" for value in X[:, 0]), columns[1:]
-        X = X[:, 1:]
-    return _Raw(X, rows, _unless_counted(columns), what, ours)
-
-
-def _unless_counted(names: tuple[str, ...]) -> Labels:
-    """None for the names that libraries give to columns without any: 0, 1, 2 and the like."""
-    for pattern in ("{}", "column_{}"):
-        if all(name == pattern.format(i) for i, name in enumerate(names)):
-            return None
-    return names
-
-
-def _from_file(path: Any, memory: Any, *, cross: bool) -> _Raw:
-    what = path.name if isinstance(path, Path) else "standard input"
-    ending = path.suffix.lower() if isinstance(path, Path) else ""
-    if ending == ".npy":
-        return _Raw(_from_npy(path, memory), None, None, what, True)
-    if ending == ".npz":
-        array = read_npz(path, memory, (1, 2))
-        refuse_type(array.dtype, what)
-        return _Raw(array, None, None, what, True)
-    from gramian.data.source import PARQUET, opened
-    from gramian.data.squares import read_square
-    from gramian.data.tables import read_table
-
-    with opened(str(path) if isinstance(path, Path) else path, budget(memory)) as source:
-        if not source.head.startswith(PARQUET):
-            X, rows, columns = read_square(source, cross=cross)
-            return _Raw(X, rows, columns, source.name, True)
-    table = read_table(path, text="keep", max_bytes=budget(memory))
-    return _from_table(table, what, table.labels, cross=cross, ours=True)
-
-
-def _from_npy(path: Path, memory: Any) -> Array:
-    shape, fortran, stored, offset = read_header(path)
-    refuse_short(path, shape, stored, offset)
-    size = prod(shape)
-    _refuse_large(size * stored.itemsize, path.name, memory)
-    X = np.fromfile(path, stored, size, offset=offset)
-    return X.reshape(shape, order="F" if fortran else "C")
-
-
 def _squared(condensed: Array, what: str, memory: Any) -> Array:
     """The square matrix of a condensed vector."""
     m = len(condensed)
@@ -262,7 +150,7 @@ def _squared(condensed: Array, what: str, memory: Any) -> Array:
             "pass all pairs once (as scipy's pdist), or a square matrix"
         )
     dtype = _float_type(condensed.dtype)
-    _refuse_large(n * n * dtype.itemsize, what, memory)
+    refuse_large(n * n * dtype.itemsize, what, memory)
     D = np.zeros((n, n), dtype)
     begin = 0
     for i in range(n - 1):
@@ -276,21 +164,13 @@ def _float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype.kind == "f" and dtype.itemsize <= 4 else np.float64)
 
 
-def _floats(raw: _Raw, memory: Any) -> tuple[Array, bool]:
+def _floats(raw: Raw, memory: Any) -> tuple[Array, bool]:
     """The numbers as float32 or float64, and whether that memory is ours."""
     X, dtype = raw.numbers, _float_type(raw.numbers.dtype)
     if X.dtype == dtype and X.dtype.isnative:
         return X, raw.ours and X.flags.writeable
-    _refuse_large(X.size * dtype.itemsize, raw.what, memory)
+    refuse_large(X.size * dtype.itemsize, raw.what, memory)
     return X.astype(dtype), True
-
-
-def _refuse_large(size: int, what: str, memory: Any) -> None:
-    if size > budget(memory):
-        raise MemoryRefusedError(
-            f"{what} needs {in_words(size)} of memory, {in_words(budget(memory))} may be used; "
-            "save it as a square .npy file, which is read in blocks, or allow more (memory=)"
-        )
 
 
 def _in_file(rows: NpyRows, memory: Any, *, missing: bool) -> Dissimilarities:
@@ -303,7 +183,7 @@ def _in_file(rows: NpyRows, memory: Any, *, missing: bool) -> Dissimilarities:
     return Dissimilarities(rows, None)
 
 
-def _matched(raw: _Raw) -> Labels:
+def _matched(raw: Raw) -> Labels:
     """The labels of the points, the shape being that of a square."""
     shape, what = raw.numbers.shape, raw.what
     if len(shape) != 2 or shape[0] != shape[1]:
@@ -342,7 +222,8 @@ def _order(found: tuple[str, ...], wanted: tuple[str, ...], what: str) -> list[i
     """Where each wanted label stands among those found; an error names what lacks or exceeds."""
     positions = {name: i for i, name in enumerate(found)}
     lacking = [shown(name) for name in wanted if name not in positions]
-    extra = [shown(name) for name in positions if name not in set(wanted)]
+    known = set(wanted)
+    extra = [shown(name) for name in positions if name not in known]
     if lacking or extra:
         parts = [f"missing: {listing(lacking)}"] if lacking else []
         parts += [f"not expected: {listing(extra)}"] if extra else []
