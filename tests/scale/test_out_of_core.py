@@ -10,6 +10,7 @@ import pytest
 
 from gramian import PCA
 from gramian.data.door import open_rows
+from gramian.data.npy import NpyRows
 from gramian.testing import same_up_to_signs
 
 
@@ -104,3 +105,16 @@ def test_peak_memory_of_a_file_ten_times_the_budget(tmp_path, n, p, dtype):
     assert used <= 1.1 * cap, f"{used / 1e6:.0f} MB used, {cap / 1e6:.0f} MB allowed"
     assert planned <= cap
     assert residual <= 1e-4
+
+
+def test_threads_may_share_rows_of_a_file(tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    X = np.random.default_rng(7).standard_normal((4000, 30))
+    np.save(tmp_path / "x.npy", X)
+    rows = NpyRows(tmp_path / "x.npy", "2MB")
+    V = np.random.default_rng(8).standard_normal((30, 4))
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda _: rows @ V, range(60)))
+    assert all(np.array_equal(found[0], other) for other in found)
+    assert np.allclose(found[0], X @ V)

@@ -122,6 +122,22 @@ def moments_of(rows: RowBlocked, weights: Array) -> Moments:
     return Moments(high, low, np.maximum(variance, 0.0), total, unit)
 
 
+def units_of(scale: str | None, deviations: Array, names: tuple[str, ...] | None) -> Array:
+    """What variables are divided by: 1, or their standard deviations (``scale="unit"``)."""
+    if scale is None:
+        return np.ones_like(deviations)
+    if scale != "unit":
+        raise InputError(f"scale={scale!r}: use None or 'unit'")
+    constant = np.flatnonzero(deviations == 0)
+    if len(constant):
+        first = constant[0] if names is None else repr(names[constant[0]])
+        raise InputError(
+            f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to "
+            f"unit variance, the first is column {first}; drop it, or use scale=None"
+        )
+    return deviations
+
+
 def _total(weights: Array, n: int) -> float:
     return float(weights[0]) * n if weights.size == 1 else float(weights.sum())
 

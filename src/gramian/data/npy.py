@@ -31,7 +31,6 @@ class NpyRows(RowBlocked):
         half = self.stored.kind == "f" and self.stored.itemsize in (2, 4)
         dtype = np.float32 if half else np.float64
         super().__init__(shape, dtype, fortran, memory)
-        self._file = -1
         self._state = _state_of(self.path)
         refuse_short(self.path, shape, self.stored, self.offset)
 
@@ -44,46 +43,37 @@ class NpyRows(RowBlocked):
     def _visit(self) -> Iterator[None]:
         """One pass: the file must be the same before and after."""
         self._passes[0] += 1
-        with _opened(self.path) as file:
-            self._check()
-            self._file = file
-            try:
-                yield
-            finally:
-                self._file = -1
-            self._check()
+        self._check()
+        yield
+        self._check()
 
     def _lead(self, start: int, stop: int) -> Array:
-        width = self._lying()[1]
-        return self._read(start * width, (stop - start) * width).reshape(stop - start, width)
+        return self._part(slice(start, stop), slice(0, self._lying()[1]))
 
     def _minor(self, start: int, stop: int) -> Array:
-        lines, width = self._lying()
-        out = np.empty((lines, stop - start), self.dtype)
-        for i in range(lines):
-            out[i] = self._read(i * width + start, stop - start)
-        return out
+        return self._part(slice(0, self._lying()[0]), slice(start, stop))
 
     @contextmanager
     def tiles(self) -> Iterator[Callable[[slice, slice], Array]]:
         """One pass by any tiles: ``with rows.tiles() as read: read(rows, columns)``."""
 
         def read(rows: slice, columns: slice) -> Array:
-            lines, part = (columns, rows) if self.flip else (rows, columns)
-            width, length = self._lying()[1], part.stop - part.start
-            out = np.empty((lines.stop - lines.start, length), self.dtype)
-            for i in range(len(out)):
-                out[i] = self._read((lines.start + i) * width + part.start, length)
-            return out.T if self.flip else out
+            return self._part(columns, rows).T if self.flip else self._part(rows, columns)
 
         with self._visit():
             yield read
 
-    def _read(self, first: int, count: int) -> Array:
-        if self._file < 0:  # outside a pass: a single look
-            with _opened(self.path) as file:
-                return self._read_from(file, first, count)
-        return self._read_from(self._file, first, count)
+    def _part(self, lines: slice, part: slice) -> Array:
+        """A rectangle of the storage. The file is opened here, so that threads share nothing."""
+        width, many, length = self._lying()[1], lines.stop - lines.start, part.stop - part.start
+        with _opened(self.path) as file:
+            if length == width:
+                return self._read_from(file, lines.start * width, many * width).reshape(many, width)
+            out = np.empty((many, length), self.dtype)
+            for i in range(many):
+                first = (lines.start + i) * width + part.start
+                out[i] = self._read_from(file, first, length)
+        return out
 
     def _read_from(self, file: int, first: int, count: int) -> Array:
         items = np.empty(count, self.stored)

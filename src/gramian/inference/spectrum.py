@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramian.data.door import open_rows
+from gramian.data.moments import units_of
 from gramian.data.rows import Centering
 from gramian.errors import GramianWarning, InputError
 from gramian.inference.columns import Columns
@@ -88,22 +89,13 @@ class Centered:
 
 def center(X: Any, scale: str | None, memory: Any = None) -> Centered:
     """Open ``X``, center it, scale it if asked, and find its spectrum."""
-    if scale not in (None, "unit"):
-        raise InputError(f"scale={scale!r}: use None or 'unit'")
     opened = open_rows(X, memory)
     rows = opened.rows
     if rows.shape[0] < 2:
         raise InputError("at least 2 observations are needed, got one row")
     moments = rows.moments(np.ones(1))
     deviations = np.sqrt(moments.variance * (moments.weight / (moments.weight - 1)))
-    constant = np.flatnonzero(deviations == 0)
-    if scale is not None and len(constant):
-        first = constant[0] if opened.columns is None else repr(opened.columns[constant[0]])
-        raise InputError(
-            f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to unit "
-            f"variance, the first is column {first}; drop it, or use scale=None"
-        )
-    units = np.ones_like(deviations) if scale is None else deviations
+    units = units_of(scale, deviations, opened.columns)
     mean, rest = moments.high / moments.unit, moments.low / moments.unit
     centering = Centering.of(mean, rest, moments.unit / units, np.ones(1), rows.dtype)
     return Centered.of(

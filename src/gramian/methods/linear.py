@@ -165,21 +165,6 @@ class LinearEmbedder(Embedder):
             raise InputError(f"ddof={self.ddof!r} must be at least 0 and less than n = {weight:g}")
         return float(weight - self.ddof)
 
-    def _checked_units(self, deviations: Array, names: tuple[str, ...] | None) -> Array:
-        """What variables are divided by: 1, or their standard deviations."""
-        if self.scale is None:
-            return np.ones_like(deviations)
-        if self.scale != "unit":
-            raise InputError(f"scale={self.scale!r}: use None or 'unit'")
-        constant = np.flatnonzero(deviations == 0)
-        if len(constant):
-            first = constant[0] if names is None else repr(names[constant[0]])
-            raise InputError(
-                f"{len(constant)} constant column{'s' * (len(constant) > 1)} cannot be scaled to "
-                f"unit variance, the first is column {first}; drop it, or use scale=None"
-            )
-        return deviations
-
     def _place(self, opened: Opened) -> Array:
         return self._coordinates(opened) * self._shrink().astype(opened.rows.dtype)
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from gramian.data.door import Opened, as_numbers, open_rows
+from gramian.data.moments import units_of
 from gramian.data.rows import Centering
 from gramian.errors import InputError
 from gramian.inference.choose import checked_components, share_reached
@@ -134,7 +135,7 @@ class PCA(LinearEmbedder):
         moments = rows.moments(weights)
         self._divisor = self._checked_divisor(moments.weight)
         deviations = np.sqrt(moments.variance * (moments.weight / self._divisor))
-        units = self._checked_units(deviations, opened.columns)
+        units = units_of(self.scale, deviations, opened.columns)
         self.mean_, self._mean_rest = moments.high / moments.unit, moments.low / moments.unit
         self.scale_ = None if self.scale is None else units / moments.unit
         self.n_samples_ = n = rows.shape[0]
@@ -203,7 +204,7 @@ class PCA(LinearEmbedder):
             opened.rows.read_rows(slice(0, opened.rows.shape[0])), "the covariance matrix"
         )
         p, deviations = len(S), np.sqrt(np.maximum(np.diag(S), 0.0))
-        units = model._checked_units(deviations, opened.columns)
+        units = units_of(model.scale, deviations, opened.columns)
         model.mean_ = np.zeros(p) if mean is None else as_numbers(np.atleast_2d(mean))[0] * 1.0
         if len(model.mean_) != p:
             raise InputError(f"mean has {len(model.mean_)} entries for {p} variables")
