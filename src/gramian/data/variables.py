@@ -6,8 +6,6 @@ whole where the pieces would be shorter than a page of the file.
 
 from __future__ import annotations
 
-from copy import copy
-
 import numpy as np
 
 from gramian.data.rows import RowBlocked
@@ -18,14 +16,10 @@ _page = 4096
 
 
 def read_variables(Y: RowBlocked | SparseRows, a: int, b: int, out: Array) -> None:
-    """Columns a:b of Y as rows of ``out``, in its dtype; from several threads at once, if need be.
-
-    A pass over a file belongs to the map that makes it, so each call makes its own on a copy.
-    """
+    """Columns a:b of Y as rows of ``out``, in its dtype; several threads may do it at once."""
     if isinstance(Y, SparseRows):
         _by_rows(Y, a, b, out)
         return
-    Y = copy(Y)
     with Y._visit():
         if Y.flip:
             out[...] = Y._centered(Y._lead(a, b), lead=(a, b))
