@@ -78,6 +78,8 @@ class Embedding:
         Further columns that came with the data (groups, text): for color and hover.
     parameters : mapping
         The estimator's settings, as plain values.
+    measures : mapping of str to number, text, or sequence of numbers
+        What the method measured of itself, by name: ``{"negativity": 0.02}``.
     notes : tuple of str
         What was decided on the way and should be known.
     source : str
@@ -102,6 +104,7 @@ class Embedding:
     correlations: Array | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    measures: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     source: str = ""
     command: str = ""

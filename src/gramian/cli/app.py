@@ -114,7 +114,8 @@ def _bug(error: Exception, arguments: Sequence[str]) -> int:
 def _help_for(arguments: Sequence[str]) -> str:
     from gramian.cli.commands import app
 
-    known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    names = (each.callback.__name__ for each in app.registered_commands if each.callback)
+    known = {name.replace("_", "-") for name in names}
     first = arguments[0] if arguments else ""
     return f"{first} --help" if first in known else "--help"
 

@@ -14,6 +14,7 @@ from gramian.cli import options
 from gramian.cli.messages import Messages
 from gramian.cli.outputs import Outputs
 from gramian.cli.reading import Reading
+from gramian.cli.request import Request, asked
 from gramian.cli.run import check as run_check
 from gramian.cli.run import run
 from gramian.errors import GramianError
@@ -82,40 +83,90 @@ def demo(
 
 
 @app.command(epilog="Example: gramian pca iris.csv --color species -o axes.csv --report iris.html")
+@asked
 def pca(
     file: options.File,
+    request: Request,
     components: options.Components = None,
     standardize: options.Standardize = False,
-    output: options.Output = None,
-    report: options.Report = None,
-    force: options.Force = False,
-    memory: options.Memory = None,
-    seed: options.Seed = None,
-    columns: options.Columns = None,
-    drop: options.Drop = None,
-    id: options.Id = None,
-    color: options.Color = None,
-    no_header: options.NoHeader = False,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = ".",
-    missing: options.Missing = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
     """Principal component analysis of the rows of a table.
 
     Finds the directions in which the rows differ most. Prints eigenvalues, shares and the
     certificate. Text columns are kept for color and hover.
     """
-    return run(
-        Reading(file, columns, drop, id, color, no_header, delimiter, decimal, missing, memory),
-        _pca(components or "", standardize=standardize, memory=memory, seed=seed),
-        Outputs(output, report, force),
-        Messages(quiet),
-        json=json,
-        command=shlex.join(["gramian", *sys.argv[1:]]),
-    )
+    memory, seed = request.memory, request.seed
+    estimator = _pca(components or "", standardize=standardize, memory=memory, seed=seed)
+    return request.run(file, estimator)
+
+
+@app.command(epilog="Example: gramian classical-mds distances.csv --report map.html")
+@asked
+def classical_mds(
+    file: options.DistancesOrRows,
+    request: Request,
+    components: options.Axes = None,
+    metric: options.Metric = "precomputed",
+    correction: options.Correction = None,
+    landmarks: options.Landmarks = None,
+) -> int:
+    """Classical multidimensional scaling of distances: principal coordinates.
+
+    Draws points so that their distances are those of the file, as nearly as a few axes allow.
+    Prints eigenvalues, goodness of fit, and whether the distances are Euclidean.
+    """
+
+    def estimator(shape: tuple[int, int]) -> Any:
+        from gramian.methods.classical_mds import ClassicalMDS
+
+        return ClassicalMDS(
+            n_components=_count(components, 2, shape[0] - 1),
+            metric=metric,
+            correction=correction,
+            landmarks=landmarks,
+            memory=request.memory,
+            random_state=request.seed,
+        )
+
+    return request.run(file, estimator, distances=metric == "precomputed")
+
+
+@app.command(epilog="Example: gramian kernel-pca iris.csv --gamma median --color species")
+@asked
+def kernel_pca(
+    file: options.File,
+    request: Request,
+    components: options.Axes = None,
+    kernel: options.KernelName = "rbf",
+    gamma: options.Gamma = None,
+    degree: options.Degree = 3,
+    coef0: options.Offset = 1,
+    no_center: options.NoCenter = False,
+    landmarks: options.Landmarks = None,
+) -> int:
+    """Kernel principal component analysis of the rows of a table.
+
+    PCA in the space of a kernel: sees curved shapes that straight axes miss. Prints eigenvalues,
+    shares, and the kernel with its parameters as they were decided.
+    """
+    decided = _gamma(gamma)
+
+    def estimator(shape: tuple[int, int]) -> Any:
+        from gramian.methods.kernel_pca import KernelPCA
+
+        return KernelPCA(
+            n_components=_count(components, 10, shape[0] - (not no_center)),
+            kernel=kernel,
+            gamma=decided,
+            degree=degree,
+            coef0=coef0,
+            center=not no_center,
+            landmarks=landmarks,
+            memory=request.memory,
+            random_state=request.seed,
+        )
+
+    return request.run(file, estimator)
 
 
 @app.command(epilog="Example: gramian components iris.csv --standardize")
@@ -182,13 +233,30 @@ def _pca(components: str, *, standardize: bool, memory: str | None, seed: int | 
 
         most = min(shape[0] - 1, shape[1])
         return PCA(
-            n_components=min(10, most) if wanted is None and most > 0 else wanted,
+            n_components=_count(wanted, 10, most),
             scale="unit" if standardize else None,
             memory=memory,
             random_state=seed,
         )
 
     return estimator
+
+
+def _count(wanted: Any, usual: int, most: int) -> Any:
+    """How many axes: as asked for, else as usual, but never more than there can be."""
+    return min(usual, most) if wanted is None and most > 0 else wanted
+
+
+def _gamma(text: str | None) -> float | str | None:
+    """``--gamma`` as the estimator takes it."""
+    if text in (None, "median"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise GramianError(
+            f"--gamma takes a number above 0 or the word median; got {visible(text)!r}"
+        ) from None
 
 
 def _components(text: str) -> int | float | str | None:

@@ -9,19 +9,29 @@ import typer
 
 __all__ = [
     "Alpha",
+    "Axes",
     "Color",
     "Columns",
     "Components",
+    "Correction",
     "Decimal",
+    "Degree",
     "Delimiter",
     "Distances",
+    "DistancesOrRows",
     "Drop",
     "File",
     "Force",
+    "Gamma",
     "Id",
     "Json",
+    "KernelName",
+    "Landmarks",
     "Memory",
+    "Metric",
+    "NoCenter",
     "NoHeader",
+    "Offset",
     "Output",
     "Permutations",
     "Quiet",
@@ -68,6 +78,85 @@ Permutations = Annotated[
 Alpha = Annotated[
     float,
     typer.Option(metavar="LEVEL", help="Chance of keeping an axis of unrelated variables."),
+]
+DistancesOrRows = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="Distances between points: a square CSV or TSV with or without labels, PHYLIP, "
+        "a square or condensed .npy, or - for standard input. With --metric: a table of rows.",
+        show_default=False,
+    ),
+]
+Axes = Annotated[
+    int | None,
+    typer.Option(
+        "-k",
+        "--components",
+        metavar="N",
+        help="How many axes. Default: 2 for classical-mds, 10 for kernel-pca, or as many as "
+        "there are.",
+        show_default=False,
+    ),
+]
+Metric = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Compute these distances from a table of rows: euclidean, cityblock, braycurtis, "
+        "jaccard and so on. Default: the file holds distances.",
+        show_default=False,
+    ),
+]
+Correction = Annotated[
+    str | None,
+    typer.Option(
+        metavar="lingoes|cailliez|sqrt",
+        help="Make the distances Euclidean first: a constant added to their squares, one added "
+        "to themselves, or their square roots.",
+        show_default=False,
+    ),
+]
+Landmarks = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Compute with so many points and place the others: an approximation whose error "
+        "is estimated and said.",
+        show_default=False,
+    ),
+]
+KernelName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="rbf, linear, polynomial, laplacian, matern, cosine, rational_quadratic, "
+        "inverse_multiquadric or sigmoid.",
+    ),
+]
+Gamma = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER|median",
+        help="Of kernels that have one, such as exp(-gamma |x - y|^2); median for 1 over the "
+        "median of |x - y|^2. Default: 1 / number of columns.",
+        show_default=False,
+    ),
+]
+Degree = Annotated[
+    float,
+    typer.Option(metavar="NUMBER", help="Of the polynomial kernel (gamma x.y + coef0)^degree."),
+]
+Offset = Annotated[
+    float,
+    typer.Option("--coef0", metavar="NUMBER", help="Of the polynomial and sigmoid kernels."),
+]
+NoCenter = Annotated[
+    bool,
+    typer.Option(
+        "--no-center",
+        help="Leave the origin of the kernel's space where it is: kernel MDS.",
+    ),
 ]
 Standardize = Annotated[
     bool,

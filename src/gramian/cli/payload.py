@@ -58,6 +58,7 @@ def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
         ],
         "certified": embedding.certified,
         "tolerance": embedding.tolerance,
+        "measures": dict(embedding.measures),
         "plan": embedding.plan or None,
         "parameters": dict(embedding.parameters),
         "notes": list(embedding.notes),

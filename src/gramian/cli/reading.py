@@ -15,6 +15,7 @@ from gramian.show.text import count, visible
 __all__ = ["Data", "Reading"]
 
 _ARRAYS = (".npy", ".npz")
+_FOR_TABLES = ("columns", "drop", "id", "color", "no_header", "delimiter", "decimal", "missing")
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Reading:
     decimal: str = "."
     missing: str | None = None
     memory: str | None = None
+    distances: bool = False
 
     @property
     def name(self) -> str:
@@ -82,6 +84,8 @@ class Reading:
         -------
         Data
         """
+        if self.distances:
+            return self._open_distances()
         if os.path.splitext(self.file)[1].lower() in _ARRAYS:
             return self._open_array()
         return self._read_table()
@@ -90,14 +94,33 @@ class Reading:
         """A ``.npy`` or ``.npz`` file; the method visits it itself, in blocks."""
         from gramian.data.door import open_rows
 
-        for option in ("columns", "drop", "id", "color", "no_header", "delimiter", "missing"):
-            if getattr(self, option):
-                raise GramianError(
-                    f"--{option.replace('_', '-')} is for tables; {visible(self.name)} holds a "
-                    "bare array without column names"
-                )
+        self._refuse_table_options("a bare array without column names")
         n, p = open_rows(self.file, self.memory).rows.shape
         return Data(self.file, (n, p))
+
+    def _open_distances(self) -> Data:
+        """A matrix of distances: in memory if it fits, else left in its file for the method."""
+        from gramian.data.dissimilarities import open_distances
+
+        self._refuse_table_options("distances (for a table of rows name a --metric)")
+        try:
+            found = open_distances(self.file, self.memory)
+        except InputError as error:
+            if "not square" not in str(error) and "not numbers" not in str(error):
+                raise
+            hint = "if it is a table of rows, add --metric euclidean"
+            raise InputError(f"{error}; {hint}") from error
+        n = found.D.shape[0]
+        resident = not hasattr(found.D, "path")
+        return Data(found.D if resident else self.file, (n, n), labels=found.labels)
+
+    def _refuse_table_options(self, held: str) -> None:
+        """Options that choose columns or say how text is written mean nothing here."""
+        for option in _FOR_TABLES:
+            if getattr(self, option) not in (None, False, "."):
+                raise GramianError(
+                    f"--{option.replace('_', '-')} is for tables; {visible(self.name)} holds {held}"
+                )
 
     def _read_table(self) -> Data:
         from gramian.data.tables import MISSING, read_table

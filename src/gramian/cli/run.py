@@ -74,7 +74,9 @@ def run(
 def _fit(model: Any, data: Data) -> Embedding:
     with data.by_name():
         model.fit(data.X)
-    embedding: Embedding = model.to_embedding(data.X, labels=data.labels, columns=data.columns)
+    # A method that keeps the coordinates of its data need not place them again.
+    placed = () if hasattr(model, "embedding_") else (data.X,)
+    embedding: Embedding = model.to_embedding(*placed, labels=data.labels, columns=data.columns)
     return embedding if data.variables is None else replace(embedding, variables=data.variables)
 
 

@@ -14,6 +14,7 @@ using landmark points (2004).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from gramian.methods.embedder import generator, warn, weights_of
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.quality.euclidean import cailliez, lingoes
 from gramian.quality.procrustes import procrustes
+from gramian.show.text import count, number, percent
 from gramian.spectral.gram_embedding import EXACT, GramEmbedding, full_spectrum, negativity
 
 CORRECTIONS = (None, "lingoes", "cailliez", "sqrt")
@@ -129,7 +131,7 @@ class ClassicalMDS(GramEmbedder):
         if self.correction not in CORRECTIONS:
             raise InputError(f"correction={self.correction!r}: use one of {CORRECTIONS}")
         if not self._precomputed:
-            self.X_fit_ = as_points(opened).copy()
+            self.X_fit_ = as_points(opened, self.memory).copy()
         n = opened.D.shape[0] if self._precomputed else len(self.X_fit_)
         k, self.constant_, self.landmark_error_ = self._checked_count(n), 0.0, 0.0
         how = {"solver": self.solver, "memory": self.memory, "rng": rng}
@@ -163,7 +165,7 @@ class ClassicalMDS(GramEmbedder):
         return rows, np.zeros(len(rows))
 
     def _new(self, opened: Any) -> Array:
-        return np.asarray(opened) if self._precomputed else as_points(opened)
+        return np.asarray(opened) if self._precomputed else as_points(opened, self.memory)
 
     def _judge(self, K: Any, gram: GramEmbedding, rng: np.random.Generator) -> None:
         """Step 4: negativity, goodness of fit, proportions."""
@@ -196,6 +198,48 @@ class ClassicalMDS(GramEmbedder):
 
     def _shares(self) -> Array:
         return np.asarray(self.proportion_explained_)
+
+    def _measured(self) -> dict[str, Any]:
+        return {
+            "goodness_of_fit": self.goodness_of_fit_,
+            "negativity": self.negativity_,
+            "proportion_formula": self.proportion_formula_,
+            "constant": self.constant_,
+            "landmark_error": self.landmark_error_,
+        }
+
+    def _said(self) -> Iterator[str]:
+        if self.landmarks is not None:
+            yield (
+                f"an approximation: {count(len(self.landmarks_), 'landmark')} of "
+                f"{count(len(self.embedding_), 'point')}; placements by two halves of them "
+                f"differ by {percent(self.landmark_error_)} of the size of the configuration"
+            )
+        yield f"share = {self.proportion_formula_}"
+        if self.goodness_of_fit_ is not None:
+            of_sizes, of_positive = map(number, self.goodness_of_fit_)
+            yield (
+                f"goodness of fit {of_sizes} (kept eigenvalues / sum of the sizes of all)"
+                + (f", {of_positive} (/ sum of the positive)" if of_positive != of_sizes else "")
+            )
+        if self.correction == "sqrt":
+            yield "correction: square roots of the distances were scaled"
+        elif self.correction is not None:
+            what = "squared distance" if self.correction == "lingoes" else "distance"
+            added = self.constant_ * (2 if self.correction == "lingoes" else 1)
+            yield (
+                f"correction ({self.correction.capitalize()}): {number(added)} added to every "
+                f"{what}"
+                if added
+                else "correction: none was needed"
+            )
+        which = "the distances" if self.landmarks is None else "distances between landmarks"
+        yield (
+            f"{which} are not Euclidean: the most negative eigenvalue is "
+            f"{percent(self.negativity_)} of the largest; that part is left out"
+            if self.negativity_ > 0
+            else f"{which} are Euclidean: no eigenvalue is negative beyond rounding"
+        )
 
     def _distances(self, opened: Any, n: int) -> Any:
         """Step 1, before any correction."""

@@ -57,7 +57,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         opened = self._open(X, reset=False)
         Z = self._place(opened)
-        names = self._labels(opened, len(Z)) if labels is None else tuple(map(str, labels))
+        names = self._labels(opened, len(Z)) if labels is None else labels
+        return self._embedding(Z, names, columns)
+
+    def _embedding(
+        self, Z: Array, labels: Sequence[str] | None, columns: Mapping[str, Any] | None
+    ) -> Embedding:
+        names = None if labels is None else tuple(map(str, labels))
         for name, found in {"labels": names, **(columns or {})}.items():
             if found is not None and len(found) != len(Z):
                 raise InputError(f"{name!r} has {len(found)} entries for {len(Z)} rows")

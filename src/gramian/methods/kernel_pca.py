@@ -13,6 +13,7 @@ NIPS 11 (1998).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -28,6 +29,7 @@ from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import generator, warn
 from gramian.methods.similarity import GramEmbedder, as_points
+from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
@@ -151,7 +153,7 @@ class KernelPCA(GramEmbedder):
         if self._precomputed:
             K, diagonal, dtype = self._given(opened)
         else:
-            self.X_fit_ = as_points(opened).copy()
+            self.X_fit_ = as_points(opened, self.memory).copy()
             dtype = self.X_fit_.dtype
             self._decide_kernel()
             diagonal = kernel_diagonal(self._k, self.X_fit_)
@@ -182,6 +184,32 @@ class KernelPCA(GramEmbedder):
         against = self.X_fit_ if self.landmarks is None else self.X_fit_[self.gram_.pivots]
         new = self._shifted(new)
         return self._k(new, against), kernel_diagonal(self._k, new)  # 5
+
+    def _measured(self) -> dict[str, Any]:
+        return {
+            "gamma": getattr(self, "gamma_", None),
+            "negativity": self.negativity_,
+            "approximation_error": self.approximation_error_,
+        }
+
+    def _said(self) -> Iterator[str]:
+        if self.landmarks is not None:
+            yield (
+                f"an approximation: {count(len(self.gram_.pivots), 'landmark')} of "
+                f"{count(len(self.embedding_), 'point')} miss "
+                f"{percent(self.approximation_error_)} of the kernel's trace"
+            )
+        if isinstance(self.kernel, str) and not self._precomputed:
+            decided = getattr(self._k, "keywords", {})
+            settings = [f"{name} = {number(value)}" for name, value in decided.items()]
+            yield f"kernel {', '.join([self.kernel, *settings])}"
+        if not self.center:
+            yield "not centered: the origin is that of the kernel's space (kernel MDS)"
+        if self.negativity_ > 0:
+            yield (
+                "the kernel is not positive semi-definite: its most negative eigenvalue is "
+                f"{percent(self.negativity_)} of the largest; that part is left out"
+            )
 
     @property
     def functions_(self) -> KernelFunctions:
@@ -293,7 +321,7 @@ class KernelPCA(GramEmbedder):
         if n != p:
             raise InputError(f"a precomputed kernel must be square, got shape {(n, p)}")
         refuse_non_finite(rows)
-        K = symmetric(as_points(opened), "the precomputed kernel")
+        K = symmetric(as_points(opened, self.memory), "the precomputed kernel")
         self._diagonal = np.diag(K).copy()
         if not self._diagonal.any() and (K > 0).any() and not (K < 0).any():
             raise InputError(

@@ -6,8 +6,8 @@ everything else follows from its ``GramEmbedding``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +18,7 @@ from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import Embedder, warn
+from gramian.results import Embedding
 
 _block = 25_000_000  # similarities of new points held at a time
 
@@ -28,6 +29,14 @@ class GramEmbedder(Embedder):
     gram_: Any  # GramEmbedding, or an approximation with the same verbs
     n_components: Any
     memory: Any
+    negativity_: float
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit to ``X``; the coordinates of its points are kept (``y`` is ignored)."""
+        opened = self._open(X, reset=True)
+        self._fit(opened)
+        self._names = opened.labels
+        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and the coordinates of the training points."""
@@ -37,6 +46,29 @@ class GramEmbedder(Embedder):
         """Coordinates of new points (m, k)."""
         check_is_fitted(self)
         return self._place(self._open(X, reset=False))
+
+    def to_embedding(
+        self,
+        X: Any = None,
+        *,
+        labels: Sequence[str] | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> Embedding:
+        """Coordinates with spectrum, certificate and names: for report, plot and table.
+
+        Parameters
+        ----------
+        X : as for ``transform``, optional
+            New points; by default those of the fit, whose coordinates are known.
+        labels : sequence of str, optional
+            Names of the points; by default those that came with them.
+        columns : mapping, optional
+            Further columns by name, for color and hover.
+        """
+        if X is not None:
+            return super().to_embedding(X, labels=labels, columns=columns)
+        check_is_fitted(self)
+        return self._embedding(self.embedding_, self._names if labels is None else labels, columns)
 
     def placement_residual(self, X: Any) -> Array:
         """How far each new point lies outside the space of the axes."""
@@ -57,7 +89,7 @@ class GramEmbedder(Embedder):
 
     def _new(self, opened: Any) -> Array:
         """What new points are known by: coordinates, or distances to the training points."""
-        return as_points(opened)
+        return as_points(opened, self.memory)
 
     def _similar(self, new: Array) -> tuple[Array, Array]:
         """Similarities of new points to the training points (m, n), and to themselves (m,)."""
@@ -92,7 +124,17 @@ class GramEmbedder(Embedder):
             "residuals": self.residuals_,
             "tolerance": self.tolerance_,
             "plan": str(self.plan_),
+            "measures": self._measured(),
+            "notes": tuple(self._said()),
         }
+
+    def _measured(self) -> dict[str, Any]:
+        """What the method measured of itself, by name."""
+        return {"negativity": self.negativity_}
+
+    def _said(self) -> Iterator[str]:
+        """What was decided on the way and should be known, a sentence each."""
+        yield from ()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -122,11 +164,11 @@ class GramEmbedder(Embedder):
         return int(k)
 
 
-def as_points(opened: Opened) -> Array:
+def as_points(opened: Opened, memory: Any = None) -> Array:
     """The rows as one array of finite numbers: itself where it lies as we want it."""
     rows = opened.rows
     if not getattr(rows, "resident", True) or hasattr(rows, "X"):
-        needed, allowed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize, budget(None)
+        needed, allowed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize, budget(memory)
         if needed > allowed:
             raise MemoryRefusedError(
                 f"the points need {in_words(needed)} as a dense array, the budget is "
