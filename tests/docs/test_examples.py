@@ -82,6 +82,27 @@ def test_how_many(tmp_path: Path) -> None:
     assert size_of_png(tmp_path / "how-many.png") == size_of_png(shown)
 
 
+def test_nine_cities(tmp_path: Path) -> None:
+    said = run("nine_cities.py", tmp_path / "cities.png", folder=tmp_path)
+    # R 4.2.2: cmdscale(d, eig = TRUE)$GOF; a map of the other eight and Denver's miles on it
+    assert "goodness of fit 0.95842 " in said
+    denver = re.findall(r"^([A-Z][\w ]+?) +(\d+) miles on the map, +(\d+) by road$", said, re.M)
+    assert [int(found) for _, found, _ in denver] == [1928, 1748, 1604, 2012, 966, 1260, 1184, 1090]
+    assert denver[0] == ("Boston", "1928", "1949")
+    shown = ROOT / "docs" / "images" / "nine-cities.png"
+    assert size_of_png(tmp_path / "cities.png") == size_of_png(shown)
+
+
+def test_circles(tmp_path: Path) -> None:
+    said = run("circles.py", tmp_path / "circles.png", folder=tmp_path)
+    assert "kernel PCA:   0 of 400 points on the wrong side" in said
+    straight = re.search(r"^PCA: +(\d+) of 400", said, re.M)
+    assert straight is not None
+    assert int(straight[1]) > 100
+    shown = ROOT / "docs" / "images" / "circles.png"
+    assert size_of_png(tmp_path / "circles.png") == size_of_png(shown)
+
+
 def test_places_rated_without_the_data(tmp_path: Path) -> None:
     said = run("places_rated.py", tmp_path / "absent.csv", folder=tmp_path)
     assert "give the path" in said

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.decomposition import KernelPCA as PeerKernelPCA
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import PCA, ClassicalMDS, KernelPCA
@@ -14,6 +15,7 @@ from gramian.gram.distances import pairwise
 from gramian.gram.kernels import kernel, plus
 from gramian.maps import to_dense
 from gramian.quality.procrustes import procrustes
+from gramian.results import as_embedding
 from gramian.spectral.gram_embedding import Centered, DoubleCentering, GramEmbedding, _single
 from gramian.spectral.krylov import BlockKrylov
 from gramian.testing import check_map, same_up_to_signs, tolerance
@@ -409,3 +411,39 @@ def test_to_embedding_and_labels():
     assert found.axis_names == ("PCo1", "PCo2") and found.certified
     assert found.labels == ("a", "b", "c")
     assert KernelPCA(2, kernel="rbf").fit(X).to_embedding(X).axis_names == ("KPC1", "KPC2")
+
+
+def test_models_show_their_own_points():
+    import pandas as pd
+
+    frame = pd.DataFrame(X, index=[f"p{i}" for i in range(len(X))])
+    frame.columns = frame.columns.astype(str)
+    for model in (ClassicalMDS(2, metric="cityblock"), KernelPCA(2, kernel="rbf", gamma=0.3)):
+        found = as_embedding(model.fit(frame))
+        assert np.array_equal(found.coordinates, model.embedding_)
+        assert found.labels == tuple(frame.index)
+        assert found.measures["negativity"] == model.negativity_
+        assert model.to_embedding(labels=range(len(X))).labels[:2] == ("0", "1")
+        assert model.to_embedding(frame[:3]).labels == ("p0", "p1", "p2")
+    with pytest.raises(InputError, match=f"3 entries for {len(X)} rows"):
+        model.to_embedding(labels=["a", "b", "c"])
+    with pytest.raises(NotFittedError):
+        KernelPCA().to_embedding()
+
+
+def test_what_is_said_is_what_was_measured():
+    def said(model, data):
+        return "; ".join(model.fit(data).to_embedding().notes)
+
+    assert "gamma = 0.5" in said(KernelPCA(2, kernel="rbf", kernel_params={"sigma": 1.0}), X)
+    assert "matern, gamma = 2, nu = 2.5" in said(
+        KernelPCA(2, kernel="matern", gamma=2, kernel_params={"nu": 2.5}), X
+    )
+    assert said(KernelPCA(2, kernel=plus("linear", "rbf")), X) == ""
+    assert "goodness of fit" not in said(ClassicalMDS(2, metric="cityblock"), many_points())
+    assert "none was needed" in said(ClassicalMDS(2, correction="lingoes"), X)
+    assert "between landmarks are" in said(ClassicalMDS(1, landmarks=10), X)
+
+
+def many_points():
+    return np.random.default_rng(0).normal(size=(1001, 3))
