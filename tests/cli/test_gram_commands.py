@@ -317,8 +317,12 @@ def test_help_names_its_own_options_first(run):
     [
         (["classical-mds"], "FILE"),
         (["classical-mds", "absent.csv"], "absent.csv"),
-        (["classical-mds", "iris.csv"], "if it is a table of rows, add --metric euclidean"),
+        (
+            ["classical-mds", "iris.csv"],
+            "compute distances between its rows first (here: add --metric",
+        ),
         (["classical-mds", "wide.csv"], "is not square"),
+        (["classical-mds", "wide.csv"], "(here: add --metric euclidean)"),
         (["classical-mds", "negative.csv"], "negative"),
         (["classical-mds", "asymmetric.csv"], "symmetric"),
         (["classical-mds", "diagonal.csv"], "diagonal"),

@@ -106,10 +106,9 @@ class Reading:
         try:
             found = open_distances(self.file, self.memory)
         except InputError as error:
-            if "not square" not in str(error) and "not numbers" not in str(error):
+            if "compute distances" not in str(error):
                 raise
-            hint = "if it is a table of rows, add --metric euclidean"
-            raise InputError(f"{error}; {hint}") from error
+            raise InputError(f"{error} (here: add --metric euclidean)") from error
         n = found.D.shape[0]
         resident = not hasattr(found.D, "path")
         return Data(found.D if resident else self.file, (n, n), labels=found.labels)
