@@ -118,3 +118,10 @@ def test_threads_may_share_rows_of_a_file(tmp_path):
         found = list(pool.map(lambda _: rows @ V, range(60)))
     assert all(np.array_equal(found[0], other) for other in found)
     assert np.allclose(found[0], X @ V)
+
+
+def test_tall_data_need_a_single_pass_whatever_the_draw():
+    # the pivots come from a sample of rows; too small a sample would cost a second pass
+    for seed in range(12):
+        X = np.random.default_rng(seed).standard_normal((4000, 150)).astype(np.float32)
+        assert PCA(2).fit(X).plan_.passes == 1, seed

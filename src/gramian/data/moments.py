@@ -152,7 +152,7 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     n, p = rows.shape
     if rows.flip or n < 8 * p or n < 2000 or p > 512:
         return None
-    sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 60))])
+    sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 200))])
     with np.errstate(all="ignore"):
         nearest = np.argmin(np.abs(sample - sample.mean(axis=0, dtype=np.float64)), axis=0)
         pivot = sample[nearest, np.arange(p)]
