@@ -40,6 +40,8 @@ def test_words_and_numbers():
     assert listed(["a", "b", "c"]) == "a, b and c"
     assert listed(list("abcdefghij"), 3) == "a, b, c and 7 more"
     assert percent(0.9246) == "92.5%"
+    assert percent(0.0003) == "<0.1%"
+    assert percent(0.0) == "0.0%"
     assert percent(float("nan")) == "-"
     assert number(float("inf")) == "-"
     assert number(0.000123456) == "0.00012346"

@@ -158,6 +158,10 @@ class RowBlocked(ImplicitMap):
     def _times_T(self, U: Array) -> Array:
         return self._lead_times(U) if self.flip else self._lead_adjoint(U).astype(self.dtype)
 
+    def adjoint(self, U: Array) -> Array:
+        """Y' U in float64: as it was summed, before it is rounded to the precision of the data."""
+        return self._lead_times(U).astype(np.float64) if self.flip else self._lead_adjoint(U)
+
     def gram(self, V: Array) -> Array:
         """Y' (Y V) in float64, reading Y once."""
         if self.flip or self.shape[1] > _long:
@@ -283,7 +287,7 @@ class RowBlocked(ImplicitMap):
         wide = products.odd_vectors(lines + 4, self.dtype)
         probes = products.aligned(2, wide, self.dtype)
         probes[:, :lines] = rng.standard_normal((2, lines))
-        W = rng.standard_normal((width, 2)).astype(self.dtype)
+        W = rng.standard_normal((width, 2), dtype=np.float32).astype(self.dtype)
         depth = max(min(400_000 // (wide * self.dtype.itemsize), products.DEPTH), 8)
         groups = max(1, min(8, width // depth))
         bounds = [width * g // groups for g in range(groups + 1)]

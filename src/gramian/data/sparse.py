@@ -71,6 +71,10 @@ class SparseRows(ImplicitMap):
             (self.X.T @ DU - np.outer(self._mean, DU.sum(axis=0))) * c.factor[:, None]
         )
 
+    def adjoint(self, U: Array) -> Array:
+        """Y' U in float64."""
+        return np.asarray(self._times_T(U), dtype=np.float64)
+
     def gram(self, V: Array) -> Array:
         """Y' (Y V)."""
         return np.asarray(self._times_T(self._times(V)), dtype=np.float64)

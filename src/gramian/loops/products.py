@@ -305,6 +305,21 @@ def cross(M, high, low, factor, weight, flip, probes, Y, out):
 
 
 @compiled
+def _turn(Y, rows, columns, P, first):
+    """P[t, first + r] = Y[r, t]: eight rows at a time lie side by side."""
+    if rows == 8:
+        y0, y1, y2, y3, y4, y5, y6, y7 = Y[0], Y[1], Y[2], Y[3], Y[4], Y[5], Y[6], Y[7]
+        for t in range(np.uint64(columns)):
+            into = P[t, first : first + 8]
+            into[0], into[1], into[2], into[3] = y0[t], y1[t], y2[t], y3[t]
+            into[4], into[5], into[6], into[7] = y4[t], y5[t], y6[t], y7[t]
+    else:
+        for r in range(rows):
+            for t in range(columns):
+                P[t, first + r] = Y[r, t]
+
+
+@compiled
 def outer(M, left, right, high, low, factor, weight, flip, probes, W, Y, P, out):
     """out += Y Y' over columns left:right of M, turned on their side a strip at a time.
 
@@ -321,9 +336,7 @@ def outer(M, left, right, high, low, factor, weight, flip, probes, W, Y, P, out)
         for i in range(0, n, Y.shape[0]):
             rows = min(Y.shape[0], n - i)
             _center(M, i, i + rows, c, c + columns, high, low, factor, weight, flip, Y)
-            for r in range(rows):
-                for t in range(columns):
-                    P[t, i + r] = Y[r, t]
+            _turn(Y, rows, columns, P, i)
         for t in range(columns):
             for g in range(len(probes)):
                 P[t, n + g] = dot(at(P, t * wide), at(probes, g * wide), -(-n // vector))

@@ -64,6 +64,8 @@ def number(value: float, digits: int = 5) -> str:
 
 def percent(share: float) -> str:
     """A share between 0 and 1 as ``92.5%``; ``-`` where there is none."""
+    if 0 < share < 0.0005:
+        return "<0.1%"
     return f"{100 * share:.1f}%" if math.isfinite(share) else "-"
 
 

@@ -51,6 +51,9 @@ class DataMap(LinearMap, Protocol):
     def resident(self) -> bool:
         """Whether the numbers are in memory."""
 
+    def adjoint(self, U: Array, /) -> Array:
+        """Y' U, in float64."""
+
     def gram(self, V: Array, /) -> Array:
         """Y' (Y V)."""
 

@@ -157,7 +157,7 @@ def _turned(Y: DataMap, pairs: Eigenpairs, probed: Any) -> Eigenpairs:
     from probes, or else measured by one more product: then it is Y'(Y v - s u).
     """
     U, s = pairs.vectors, np.sqrt(pairs.values)
-    V = np.asarray(Y.T @ np.ascontiguousarray(U), np.float64)
+    V = np.ascontiguousarray(Y.adjoint(np.ascontiguousarray(U)))
     lengths = np.sqrt(np.einsum("ij,ij->j", V, V))
     if probed is None:
         V /= lengths
