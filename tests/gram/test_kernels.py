@@ -1,5 +1,7 @@
 """Kernels against scikit-learn and formulas; positive semi-definite where the theorem says so."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import RBF, Matern, RationalQuadratic
@@ -96,6 +98,11 @@ def test_any_kernel_in_any_algorithm(k):
     ridge = KernelRidge(kernel="precomputed").fit(k(X, X), X[:, 1]).predict(k(Y, X))
     by_hand = k(Y, X) @ np.linalg.solve(k(X, X) + np.eye(60), X[:, 1])
     assert np.allclose(ridge, by_hand)
+    called = KernelRidge(kernel=k).fit(X, X[:, 1]).predict(Y)  # calls it point by point
+    assert np.allclose(called, by_hand)
+    assert np.isclose(k(X[0], Y[1]), k(X, Y)[0, 1])
+    again = pickle.loads(pickle.dumps(k))  # joblib sends kernels to other processes
+    assert np.array_equal(again(X, Y), k(X, Y))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -157,6 +157,16 @@ def test_kernel_pca_of_iris(reference):
     assert np.allclose(same.embedding_[:3] * signs, peer["first3rows"], atol=1e-8)
 
 
+def test_polynomial_kernel_of_iris(reference):
+    model = KernelPCA(5, kernel="poly", gamma=1, degree=3, coef0=1).fit(IRIS)
+    kernlab = reference("iris")["kpca_poly"]["eig_over_n"]
+    assert np.allclose(model.eigenvalues_[:4] / 150, kernlab[:4], rtol=1e-9)
+    peer = reference("iris", "reference_sklearn.json")["poly3"]
+    assert np.allclose(model.eigenvalues_, peer["eigenvalues"], rtol=1e-9)
+    signs = np.sign(model.embedding_[0] * np.array(peer["first3rows"])[0])
+    assert np.allclose(model.embedding_[:3] * signs, peer["first3rows"], rtol=1e-7)
+
+
 def test_euclidean_scaling_of_iris_is_pca(reference):
     model = ClassicalMDS(3).fit(IRIS)
     assert np.allclose(model.eigenvalues_, reference("iris")["cmdscale_euclid_eig"][:3])

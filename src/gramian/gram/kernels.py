@@ -11,14 +11,14 @@
     cosine                x.y / (|x| |y|)
 
 ``kernel("rbf", gamma=0.5)`` fixes the parameters; ``plus(k, l)`` and ``times(k, l)`` are kernels
-again (sum and entrywise product). Everything is computed in blocks of rows on all threads, in the
-precision of the points.
+again (sum and entrywise product). Two single points give their similarity. Everything is computed
+in tiles on all threads, in the precision of the points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,36 @@ from gramian.gram.distances import pairwise
 from gramian.loops.threads import one_blas_thread, ordered_sum, pause, run
 from gramian.maps import Array, ImplicitMap
 
-Kernel = Callable[..., Array]
+Kernel = Callable[..., Any]
+
+__all__ = [
+    *("KERNELS", "KernelMap", "cosine", "fixed", "inverse_multiquadric", "kernel"),
+    *("kernel_diagonal", "laplacian", "linear", "matern", "plus", "polynomial"),
+    *("rational_quadratic", "rbf", "sigmoid", "times"),
+]
 _rows, _columns = 256, 512  # of a tile that stays in the second-level cache
 
 
+def of_points(function: Kernel) -> Kernel:
+    """Let a kernel of arrays of points take two single points too, and return their similarity."""
+
+    @wraps(function)
+    def k(X: Any, Y: Any = None, **parameters: Any) -> Any:
+        X, Y = np.asarray(X), None if Y is None else np.asarray(Y)
+        if X.ndim == 1:
+            return float(function(X[None], None if Y is None else Y[None], **parameters)[0, 0])
+        return function(X, Y, **parameters)
+
+    return k
+
+
+@of_points
 def linear(X: Array, Y: Array | None = None) -> Array:
     """x.y."""
     return _of_products(X, Y, lambda block: None)
 
 
+@of_points
 def polynomial(
     X: Array,
     Y: Array | None = None,
@@ -55,6 +76,7 @@ def polynomial(
     return _of_products(X, Y, finish)
 
 
+@of_points
 def sigmoid(
     X: Array, Y: Array | None = None, gamma: float | None = None, coef0: float = 1
 ) -> Array:
@@ -69,11 +91,13 @@ def sigmoid(
     return _of_products(X, Y, finish)
 
 
+@of_points
 def cosine(X: Array, Y: Array | None = None) -> Array:
     """x.y / (|x| |y|); 0 if one of them is 0."""
-    return linear(_unit_length(X), None if Y is None else _unit_length(Y))
+    return np.asarray(linear(_unit_length(X), None if Y is None else _unit_length(Y)))
 
 
+@of_points
 def rbf(
     X: Array,
     Y: Array | None = None,
@@ -90,6 +114,7 @@ def rbf(
     return _of_squares(X, Y, g, finish)
 
 
+@of_points
 def inverse_multiquadric(
     X: Array, Y: Array | None = None, gamma: float | str | None = None
 ) -> Array:
@@ -105,6 +130,7 @@ def inverse_multiquadric(
     return _of_squares(X, Y, g, finish)
 
 
+@of_points
 def rational_quadratic(
     X: Array, Y: Array | None = None, gamma: float | str | None = None, alpha: float = 1.0
 ) -> Array:
@@ -119,6 +145,7 @@ def rational_quadratic(
     return _of_squares(X, Y, g, finish)
 
 
+@of_points
 def matern(
     X: Array, Y: Array | None = None, gamma: float | str | None = None, nu: float = 1.5
 ) -> Array:
@@ -148,6 +175,7 @@ def matern(
     return _entrywise(pairwise(X, Y, "sqeuclidean"), finish)
 
 
+@of_points
 def laplacian(X: Array, Y: Array | None = None, gamma: float | str | None = None) -> Array:
     """exp(-gamma |x - y|_1)."""
     g = _gamma(gamma, None, X) if gamma != "median" else 1 / _median(X, "cityblock")
@@ -225,10 +253,11 @@ def times(*kernels: str | Kernel) -> Kernel:
     return partial(_together, np.multiply, tuple(kernel(k) for k in kernels))
 
 
-def _together(join: Any, kernels: tuple[Kernel, ...], X: Array, Y: Array | None = None) -> Array:
+def _together(join: Any, kernels: tuple[Kernel, ...], X: Any, Y: Any = None) -> Any:
     K = kernels[0](X, Y)
     for other in kernels[1:]:
-        join(K, other(X, Y), out=K)
+        L = other(X, Y)
+        K = join(K, L, out=K) if isinstance(K, np.ndarray) else join(K, L)
     return K
 
 
