@@ -33,7 +33,7 @@ from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
-from gramian.spectral.pivoted import NystromEmbedding
+from gramian.spectral.pivoted import NystromEmbedding, nystrom_bytes
 from gramian.spectral.plan import Plan
 
 MERCER = (  # positive semi-definite by theorem, whatever the parameters
@@ -337,7 +337,7 @@ class KernelPCA(GramEmbedder):
                 f"landmarks={rank!r}: a whole number above n_components and at most n = {n}"
             )
         X, k_of = self.X_fit_, self._k
-        needs = X.dtype.itemsize * n * int(rank) * 3
+        needs = nystrom_bytes(n, int(rank), X.dtype.itemsize)
         if needs > budget(self.memory):
             raise MemoryRefusedError(
                 f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "

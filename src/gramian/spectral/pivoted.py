@@ -12,7 +12,7 @@ Y. Chen, E. N. Epperly, J. A. Tropp and R. J. Webber, Randomly pivoted Cholesky 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,24 +60,28 @@ class NystromEmbedding:
     ) -> NystromEmbedding:
         """From a function that gives columns of K, and K's diagonal."""
         F, pivots = pivoted_cholesky(columns, diagonal, rank, rng)
+        L = F[pivots].astype(np.float64)  # lower triangular, as the pivots were taken
+        caught = sum(float(np.vdot(part, part)) for _, part in _blocks(F))
         mean = F.mean(axis=0, dtype=np.float64) if center else np.zeros(F.shape[1])
-        Y = F - mean.astype(F.dtype)
-        C = Y.T.astype(np.float64) @ Y
+        F -= mean.astype(F.dtype)  # now H F, in its own memory
+        C = np.zeros((len(L), len(L)))
+        for _, part in _blocks(F):
+            C += part.T @ part
         M, S = np.linalg.eigh((C + C.T) / 2)
         M, S = np.maximum(M[::-1], 0.0), S[:, ::-1][:, :k]
-        Z = np.asarray(Y @ S, np.float64)
+        Z = np.concatenate([part @ S for _, part in _blocks(F)])
         lengths = np.linalg.norm(Z, axis=0)
         V = np.divide(Z, lengths, out=np.zeros_like(Z), where=lengths > 1e-9 * lengths.max())
-        image = Y @ (Y.T @ V)
-        pairs = Eigenpairs.of(C, M[:k], V, tolerance=tolerance, image=np.asarray(image))
+        FV = np.zeros((len(L), V.shape[1]))
+        for rows, part in _blocks(F):
+            FV += part.T @ V[rows]
+        image = np.concatenate([part @ FV for _, part in _blocks(F)])
+        pairs = Eigenpairs.of(C, M[:k], V, tolerance=tolerance, image=image)
         flip = np.sign(np.einsum("ij,ij->j", pairs.vectors, Z))
         S = S * np.where(flip == 0, 1, flip)
-        L = F[pivots].astype(np.float64)  # lower triangular, as the pivots were taken
         factor = scipy.linalg.solve_triangular(L.T, S, lower=False)
-        error = 1 - float(np.einsum("ij,ij->", F, F, dtype=np.float64)) / float(diagonal.sum())
-        return NystromEmbedding(
-            pivots, pairs, factor, mean @ S, float(M.sum()), max(error, 0.0), plan
-        )
+        error = max(1 - caught / float(diagonal.sum()), 0.0)
+        return NystromEmbedding(pivots, pairs, factor, mean @ S, float(M.sum()), error, plan)
 
     @property
     def coordinates(self) -> Array:
@@ -108,7 +112,10 @@ def pivoted_cholesky(
         r = len(pivots)
         many = min(64, rank - r, int(np.count_nonzero(left)))
         drawn = np.unique(rng.choice(n, size=many, p=left / left.sum()))
-        G = columns(drawn).astype(np.float64) - F[:, :r].astype(np.float64) @ F[drawn, :r].T
+        G = columns(drawn).astype(np.float64)
+        taken = F[drawn, :r].T.astype(np.float64)
+        for rows, part in _blocks(F[:, :r]):
+            G[rows] -= part @ taken
         L, order = _cholesky(G[drawn])
         drawn = drawn[order]
         new = scipy.linalg.solve_triangular(L, G[:, order].T, lower=True).T
@@ -117,6 +124,18 @@ def pivoted_cholesky(
         left[drawn] = 0.0
         pivots += drawn.tolist()
     return F[:, : len(pivots)], np.array(pivots)
+
+
+def _blocks(F: Array) -> Iterator[tuple[slice, Array]]:
+    """Rows of F in float64, a few at a time."""
+    step = max(1, 1_000_000 // max(F.shape[1], 1))
+    for a in range(0, len(F), step):
+        yield slice(a, a + step), F[a : a + step].astype(np.float64)
+
+
+def nystrom_bytes(n: int, rank: int, itemsize: int) -> int:
+    """Memory an approximation of that rank needs: F, and six blocks of 64 columns in float64."""
+    return n * rank * itemsize + 6 * 64 * 8 * n + 4 * 8 * rank**2 + 40_000_000
 
 
 def _cholesky(A: Array) -> tuple[Array, Array]:
