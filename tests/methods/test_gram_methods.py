@@ -199,7 +199,7 @@ def test_pre_images():
         linear.inverse_transform(np.ones((2, 3)))
 
 
-def test_landmarks_approach_the_whole():
+def test_landmarks_approach_the_whole(tmp_path):
     points = rng.standard_normal((800, 6)) * [5, 4, 3, 0.1, 0.1, 0.1]
     whole = ClassicalMDS(3).fit(points)
     errors = []
@@ -214,13 +214,25 @@ def test_landmarks_approach_the_whole():
     given = ClassicalMDS(3, metric="precomputed", landmarks=40, random_state=1).fit(D)
     same = ClassicalMDS(3, landmarks=40, random_state=1).fit(points)
     same_up_to_signs(given.embedding_, same.embedding_, rtol=1e-6)
+    np.save(tmp_path / "D.npy", D)
+    settings = {"metric": "precomputed", "landmarks": 40, "random_state": 1, "memory": "4MB"}
+    in_file = ClassicalMDS(3, **settings).fit(tmp_path / "D.npy")
+    same_up_to_signs(in_file.embedding_, same.embedding_, rtol=1e-6)
     exact = KernelPCA(3, kernel="rbf", gamma=0.01).fit(points)
     some = KernelPCA(3, kernel="rbf", gamma=0.01, landmarks=200).fit(points)
     assert 0 < some.approximation_error_ < 0.05
     assert np.all(some.eigenvalues_ <= exact.eigenvalues_ * (1 + 1e-9))
     assert np.allclose(some.eigenvalues_, exact.eigenvalues_, rtol=0.01)
-    full = KernelPCA(3, kernel="rbf", gamma=0.01, landmarks=800).fit(points)
-    assert full.approximation_error_ < 1e-6
+    new = points[:9] + 0.3
+    for center in (True, False):  # all points as landmarks: nothing is approximated
+        settings = {"kernel": "rbf", "gamma": 0.01, "center": center}
+        full = KernelPCA(3, landmarks=800, **settings).fit(points)
+        same = KernelPCA(3, **settings).fit(points)
+        assert full.approximation_error_ < 1e-6
+        same_up_to_signs(full.transform(new), same.transform(new), rtol=1e-4)
+        assert np.allclose(
+            full.placement_residual(new), same.placement_residual(new), rtol=1e-3, atol=1e-4
+        )
 
 
 def test_never_stored_kernel_gives_the_same():

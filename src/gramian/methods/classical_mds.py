@@ -322,8 +322,9 @@ class ClassicalMDS(GramEmbedder):
                 return self._between(self.X_fit_[rows], self.X_fit_[chosen])
             if isinstance(opened.D, np.ndarray):
                 return np.asarray(opened.D[rows][:, chosen])
-            read = [opened.D.read_rows(slice(i, i + 1))[0] for i in np.arange(n)[rows]]
-            return np.array(read)[:, chosen]
+            # in a file: rows of landmarks are read, which are their columns
+            lines = (opened.D.read_rows(slice(i, i + 1))[0, rows] for i in chosen)
+            return np.stack(list(lines), axis=1)
 
         def scaled(chosen: Array) -> GramEmbedding:
             D = to_landmarks(chosen, chosen)

@@ -82,7 +82,8 @@ class KernelPCA(GramEmbedder):
         Use so many points, chosen by randomly pivoted Cholesky (Nystrom), instead of all: an
         approximation, whose error is in ``approximation_error_``.
     alpha : float
-        Ridge of the pre-image map.
+        Ridge of the regression from coordinates to points (``inverse_transform``), in units of a
+        kernel whose diagonal is 1.
     solver : {"auto", "dense", "krylov", "arpack"} or Solver
     memory : int, str or None
         Budget, e.g. ``"4GB"``; by default 80 % of what is available.
@@ -129,7 +130,7 @@ class KernelPCA(GramEmbedder):
         kernel_params: Any = None,
         center: bool = True,
         landmarks: int | None = None,
-        alpha: float = 1.0,
+        alpha: float = 1e-3,
         solver: Any = "auto",
         memory: Any = None,
         random_state: Any = None,
@@ -265,7 +266,7 @@ class KernelPCA(GramEmbedder):
     def _by_ridge(self, Z: Array) -> Array:
         trained = self.embedding_.astype(np.float64)
         k = fixed("rbf", trained, gamma="median")
-        G = k(trained, trained) + self.alpha * 1e-3 * np.eye(len(trained))
+        G = k(trained, trained) + self.alpha * np.eye(len(trained))
         middle = self.X_fit_.mean(axis=0, dtype=np.float64)
         return np.asarray(k(Z, trained) @ np.linalg.solve(G, self.X_fit_ - middle) + middle)
 

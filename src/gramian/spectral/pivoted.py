@@ -42,7 +42,9 @@ class NystromEmbedding:
     pivots: Array
     pairs: Eigenpairs
     factor: Array  # L^-T S, from similarities to coordinates
-    mean: Array
+    mean: Array  # of those coordinates, before they are centered
+    toward: Array  # L^-T (mean of F): a new point's similarity to the mean of all
+    own: float  # of the mean of all with itself
     trace: float
     error: float
     plan: Plan
@@ -81,7 +83,10 @@ class NystromEmbedding:
         S = S * np.where(flip == 0, 1, flip)
         factor = scipy.linalg.solve_triangular(L.T, S, lower=False)
         error = max(1 - caught / float(diagonal.sum()), 0.0)
-        return NystromEmbedding(pivots, pairs, factor, mean @ S, float(M.sum()), error, plan)
+        toward = scipy.linalg.solve_triangular(L.T, mean, lower=False)
+        own = float(mean @ mean)
+        trace = float(M.sum())
+        return NystromEmbedding(pivots, pairs, factor, mean @ S, toward, own, trace, error, plan)
 
     @property
     def coordinates(self) -> Array:
@@ -94,8 +99,8 @@ class NystromEmbedding:
 
     def residual(self, rows: Array, own: Array) -> Array:
         """How far new points lie outside the space of the axes, as far as the pivots see."""
-        inside = rows @ self.factor
-        return np.asarray(np.sqrt(np.maximum(own - np.sum(inside**2, axis=1), 0.0)))
+        lengths = own - 2 * (rows @ self.toward) + self.own
+        return np.asarray(np.sqrt(np.maximum(lengths - np.sum(self.place(rows) ** 2, axis=1), 0.0)))
 
 
 def pivoted_cholesky(
