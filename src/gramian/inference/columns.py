@@ -19,7 +19,7 @@ from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.spectral.solvers import LAPACK_LIMIT
 
-_block_bytes = 2**28  # of columns permuted at a time
+_block_bytes = 2**27  # of columns permuted at a time, were they float64
 
 
 class Columns:
@@ -42,7 +42,6 @@ class Columns:
         if largest > 0:
             self.gain = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
             self.sizes = self.sizes * self.gain
-        self.kept.clear()
 
     def blocks(self) -> list[tuple[int, int]]:
         """A fixed partition of the columns."""
@@ -105,9 +104,10 @@ class Columns:
                 f"the products of {n} x {p} values need {in_words(needed)} beyond the data, of a "
                 f"budget of {in_words(self.room)}; raise memory=, or give a sample of the rows"
             )
-        if n >= p > 16 * self.step:
+        fit = max(1, self.room // (128 * n))
+        if n >= p > 16 * fit:
             raise MemoryRefusedError(
-                f"whole columns must be in memory to be permuted, and only {self.step} of {p} fit "
+                f"whole columns must be in memory to be permuted, and only {fit} of {p} fit "
                 f"into a budget of {in_words(self.room)}; raise memory= to "
                 f"{in_words(8 * n * p)}, or give a sample of the rows"
             )
@@ -122,5 +122,5 @@ class Columns:
         return np.asarray(self._fetch(a, b, np.dtype(np.float64)), dtype)
 
     def _squares(self, a: int, b: int) -> Array:
-        B = self.read(a, b)
+        B = self._fetch(a, b, np.dtype(np.float64))
         return np.einsum("ij,ij->i", B, B)
