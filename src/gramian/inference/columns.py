@@ -19,7 +19,7 @@ from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.spectral.solvers import LAPACK_LIMIT
 
-_block_bytes = 2**27  # of columns permuted at a time, were they float64
+_block_bytes = 2**25  # of columns permuted at a time, were they float64; eight columns at least
 
 
 class Columns:
@@ -34,7 +34,7 @@ class Columns:
         self.kept: dict[Any, Array] = {}
         self._turn = threading.Lock()
         n, p = self.shape
-        self.step = max(1, min(p, min(_block_bytes, self.room // 16) // (8 * n)))
+        self.step = max(1, min(p, min(max(_block_bytes, 64 * n), self.room // 16) // (8 * n)))
         self._refuse_too_large()
         squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
         self.sizes = np.sqrt(squares / n)
@@ -49,10 +49,14 @@ class Columns:
         return [(a, min(a + self.step, p)) for a in range(0, p, self.step)]
 
     def read(self, a: int, b: int, dtype: Any = np.float64) -> Array:
-        """Columns a:b as rows; all are kept where they fit into a quarter of the budget."""
+        """Columns a:b as rows; all are kept in float32 where they fit into a quarter of the budget.
+
+        float64 is asked for rarely, and read anew where it takes more than a block.
+        """
         dtype = np.dtype(dtype)
         n, p = self.shape
-        if n * p * dtype.itemsize > self.room // 4:
+        most = self.room // 4 if dtype == np.float32 else min(self.room // 4, _block_bytes)
+        if dtype not in self.kept and n * p * dtype.itemsize > most:
             return self._fetch(a, b, dtype)
         with self._turn:
             if dtype not in self.kept:
