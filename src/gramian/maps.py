@@ -43,10 +43,12 @@ class ImplicitMap:
     A subclass sets ``shape`` and ``dtype`` and defines ``_times(V)``; it defines ``_times_T(U)``
     unless it is symmetric, in which case ``T`` is the map itself. A map whose products are as cheap
     as those of a sparse matrix says so as that does, by ``nnz``: its multiplications a vector.
+    ``block`` is how many vectors it likes to multiply at a time, if that is known.
     """
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
+    block: int | None = None
 
     def _times(self, V: Array) -> Array:
         raise TypeError(f"{type(self).__name__} does not define its product")

@@ -18,6 +18,7 @@ from gramian.loops.threads import run
 from gramian.maps import Array
 
 _small = 200_000  # multiplications below which starting threads costs more than it saves
+_slice = 4096  # rows whose products are summed in the precision of the block
 
 
 def times(A: Array, V: Array) -> Array:
@@ -45,8 +46,11 @@ def times(A: Array, V: Array) -> Array:
 def project(Q: Array, used: int, X: Array) -> Array:
     """``Q[:, :used].T @ X`` in float64; Q is C-ordered."""
     n, m = len(Q), X.shape[1]
-    if n * used * m < _small:
-        return np.asarray(Q[:, :used].T @ X, dtype=np.float64)
+    if n * used * m < _small or m < products.lanes(X.dtype):  # narrow: one thread is as quick
+        total = np.zeros((used, m))
+        for a in range(0, n, _slice):
+            total += Q[a : a + _slice, :used].T @ X[a : a + _slice]
+        return total
     X = _padded(X)
     if used >= 8 * 512:  # wide: each piece its own columns
         out = products.aligned(used, X.shape[1], np.float64)

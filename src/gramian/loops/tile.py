@@ -41,7 +41,8 @@ def at(typing: Any, array: Any, offset: Any) -> Any:
     return signature, build
 
 
-def _float(numba_type: Any) -> tuple[Any, int]:
+def float_of(numba_type: Any) -> tuple[Any, int]:
+    """LLVM's type of a float, and its bytes."""
     return (ir.FloatType(), 4) if numba_type == types.float32 else (ir.DoubleType(), 8)
 
 
@@ -54,7 +55,7 @@ def _prefetch(builder: Any, pointer: Any) -> None:
     builder.call(function, [builder.bitcast(pointer, byte), reading, keep, data])
 
 
-def _tile(rows: int, vectors: int) -> Any:
+def _tile(rows: int, vectors: int, lanes_wanted: int | None = None) -> Any:
     """``tile(a, a_row, a_step, b, b_step, steps, out, out_row, ahead, ahead_step)``.
 
     Pointers, and strides in items. At each step ``ahead`` is asked for from memory and moved on, so
@@ -80,13 +81,11 @@ def _tile(rows: int, vectors: int) -> Any:
 
         def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             a, a_row, a_step, b, b_step, steps, out, out_row, ahead, ahead_step = arguments
-            item, size = _float(signature.args[0].dtype)
-            out_item, out_size = _float(signature.args[6].dtype)
-            lanes = _vector_bytes // size
+            item, size = float_of(signature.args[0].dtype)
+            out_item, out_size = float_of(signature.args[6].dtype)
+            lanes = lanes_wanted or _vector_bytes // size
             vector, out_vector = ir.VectorType(item, lanes), ir.VectorType(out_item, lanes)
             zeros = ir.Constant(vector, [0.0] * lanes)
-            undefined = ir.Constant(vector, ir.Undefined)
-            spread = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
             number = lambda value: ir.Constant(_long, value)  # noqa: E731
 
             def load(pointer: Any, of: Any, align: int) -> Any:
@@ -112,9 +111,7 @@ def _tile(rows: int, vectors: int) -> Any:
             a_at = builder.mul(t, a_step)
             new = []
             for r in range(rows):
-                x = builder.load(builder.gep(bases[r], [a_at]))
-                x = builder.insert_element(undefined, x, ir.Constant(ir.IntType(32), 0))
-                x = builder.shuffle_vector(x, undefined, spread)
+                x = spread_over(builder, builder.load(builder.gep(bases[r], [a_at])), vector)
                 for v in range(vectors):
                     product = builder.fmul(x, bs[v], flags=("contract",))
                     new.append(builder.fadd(sums[r * vectors + v], product, flags=("contract",)))
@@ -153,6 +150,7 @@ def _tile(rows: int, vectors: int) -> Any:
 
 tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
 tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
+tile_16x8 = _tile(16, 1, 8)  # sixteen rows, eight lanes whatever the type
 
 
 @intrinsic
@@ -166,17 +164,12 @@ def dot(typing: Any, a: Any, b: Any, vectors: Any) -> Any:
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         a, b, vectors = arguments
-        item, size = _float(signature.args[0].dtype)
+        item, size = float_of(signature.args[0].dtype)
         lanes = _vector_bytes // size
         vector = ir.VectorType(item, lanes)
         zeros = ir.Constant(vector, [0.0] * lanes)
 
-        def load(pointer: Any, at: Any) -> Any:
-            place = builder.gep(pointer, [builder.mul(at, ir.Constant(_long, lanes))])
-            value = builder.load(builder.bitcast(place, vector.as_pointer()))
-            value.align = size
-            return value
-
+        load = vector_loader(builder, vector, size)
         before = builder.block
         body, after = builder.append_basic_block("dot_step"), builder.append_basic_block("dot_end")
         some = builder.icmp_signed(">", vectors, ir.Constant(_long, 0))
@@ -195,16 +188,52 @@ def dot(typing: Any, a: Any, b: Any, vectors: Any) -> Any:
         sums = builder.phi(vector)
         sums.add_incoming(zeros, before)
         sums.add_incoming(added, body)
-        while lanes > 1:
-            lanes //= 2
-            halves = [
-                builder.shuffle_vector(sums, sums, _lanes(range(first, first + lanes)))
-                for first in (0, lanes)
-            ]
-            sums = builder.fadd(*halves)
-        return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
+        return halved(builder, sums, lanes)
 
     return signature, build
+
+
+@intrinsic
+def fetch(typing: Any, pointer: Any) -> Any:
+    """Ask for the cache line at ``pointer``, which is needed soon."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _prefetch(builder, arguments[0])
+        return context.get_dummy_value()
+
+    return types.void(pointer), build
+
+
+def vector_loader(builder: Any, vector: Any, size: int) -> Any:
+    """``load(pointer, t)``: the vector number t from there on, of items of ``size`` bytes."""
+
+    def load(pointer: Any, t: Any) -> Any:
+        place = builder.gep(pointer, [builder.mul(t, ir.Constant(_long, vector.count))])
+        value = builder.load(builder.bitcast(place, vector.as_pointer()))
+        value.align = size
+        return value
+
+    return load
+
+
+def spread_over(builder: Any, x: Any, vector: Any) -> Any:
+    """A vector with ``x`` in every lane."""
+    undefined = ir.Constant(vector, ir.Undefined)
+    x = builder.insert_element(undefined, x, ir.Constant(ir.IntType(32), 0))
+    everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), [0] * vector.count)
+    return builder.shuffle_vector(x, undefined, everywhere)
+
+
+def halved(builder: Any, sums: Any, lanes: int) -> Any:
+    """The sum of all lanes: halves are added until one is left, a fixed order."""
+    while lanes > 1:
+        lanes //= 2
+        halves = [
+            builder.shuffle_vector(sums, sums, _lanes(range(first, first + lanes)))
+            for first in (0, lanes)
+        ]
+        sums = builder.fadd(*halves)
+    return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
 
 
 def _lanes(which: Any) -> Any:

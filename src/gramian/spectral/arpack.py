@@ -17,7 +17,7 @@ from __future__ import annotations
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Arpack:
     basis: int | None = None
 
     name = "ARPACK"
+    keeps: ClassVar[dict[str, Any]] = {"tol": float | None, "basis": int | None}
 
     def __call__(
         self,

@@ -9,6 +9,7 @@ import numpy as np
 
 from gramian.errors import CertificateWarning, InputError
 from gramian.maps import Array, LinearMap
+from gramian.memory import budget
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import plan
 from gramian.spectral.solvers import LAPACK_LIMIT, Dense
@@ -31,7 +32,7 @@ def eigenpairs(
         Array, sparse matrix or ``ImplicitMap``; taken to be symmetric.
     k : int
     which : {"largest", "smallest"}
-    solver : {"auto", "dense", "krylov", "arpack"} or Solver
+    solver : {"auto", "dense", "krylov", "arpack", "shift-invert"} or Solver
     memory : int, str or None
         Budget, e.g. ``"4GB"``.
     rng : numpy.random.Generator, optional
@@ -59,7 +60,8 @@ def eigenpairs(
         raise InputError(f"k={k!r}: a whole number from 1 to {n} is needed")
     followed = plan(A, int(k), which, solver, memory)
     pairs = followed.solver(A, int(k), which, rng)
-    if not pairs.certified and solver == "auto" and n <= LAPACK_LIMIT:
+    fits = n <= LAPACK_LIMIT and 24 * n * n <= budget(memory)
+    if not pairs.certified and solver == "auto" and fits:
         pairs = Dense()(A, int(k), which, rng)
     if not pairs.certified:
         warnings.warn(

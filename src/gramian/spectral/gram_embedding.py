@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from gramian.errors import InputError
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, ImplicitMap, LinearMap, to_dense
 from gramian.spectral.eigenpairs import eigenpairs
-from gramian.spectral.krylov import BlockKrylov, apply
+from gramian.spectral.krylov import BlockKrylov, apply, audited, default_tolerance
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan, plan
 
+QUICK = 5e-7  # residual asked of pairs that are found in float32 and certified in float64
 EXACT = 1000  # points up to which the other end of the spectrum is found by LAPACK
 
 
@@ -37,13 +38,17 @@ class DoubleCentering:
     means: Array
     mean: float
 
+    keeps: ClassVar[dict[str, Any]] = {"a": "n", "means": "n", "mean": float}
+
     @staticmethod
-    def of(K: LinearMap, weights: Array | None = None) -> DoubleCentering:
-        """About the (weighted) mean of the points."""
-        n = K.shape[0]
-        w = np.ones(n) if weights is None else weights
-        a = w / w.sum()
-        means = apply(K, np.ascontiguousarray(a[:, None].astype(K.dtype)))[:, 0].astype(np.float64)
+    def of(
+        K: LinearMap, weights: Array | None = None, means: Array | None = None
+    ) -> DoubleCentering:
+        """About the (weighted) mean of the points; ``means`` are K a, if they are known."""
+        a = shares(K.shape[0], weights)
+        if means is None:
+            means = apply(K, np.ascontiguousarray(a[:, None].astype(K.dtype)))[:, 0]
+        means = means.astype(np.float64)
         return DoubleCentering(a, means, float(a @ means))
 
     @staticmethod
@@ -66,13 +71,15 @@ class Centered(ImplicitMap):
     def __init__(self, K: LinearMap, centering: DoubleCentering, root: Array | None) -> None:
         self.K, self.centering, self.root = K, centering, root
         self.shape, self.dtype = K.shape, np.dtype(K.dtype)
+        self.block = getattr(K, "block", None)
 
     def _times(self, V: Array) -> Array:
         a, root = self.centering.a, self.root
         U = np.asarray(V if root is None else V * root[:, None], np.float64)
         U = U - a[:, None] * U.sum(axis=0)
         X = np.asarray(apply(self.K, np.ascontiguousarray(U, dtype=self.dtype)), np.float64)
-        X -= a @ X
+        with one_blas_thread():
+            X -= a @ X
         if root is not None:
             X *= root[:, None]
         return X.astype(self.dtype, copy=False)
@@ -92,6 +99,8 @@ class GramEmbedding:
     trace : float
         Of the centered map: the sum of all its eigenvalues.
     plan : Plan
+    least : float or None
+        The least eigenvalue, to about 2 %, if it was looked for on the way; 0 if not negative.
     """
 
     centering: DoubleCentering
@@ -99,6 +108,15 @@ class GramEmbedding:
     root: Array | None
     trace: float
     plan: Plan
+    least: float | None = None
+
+    keeps: ClassVar[dict[str, Any]] = {
+        "centering": DoubleCentering,
+        "pairs": Eigenpairs,
+        "root": "n?",
+        "trace": float,
+        "plan": Plan,
+    }
 
     @staticmethod
     def of(
@@ -111,6 +129,8 @@ class GramEmbedding:
         solver: Any = "auto",
         memory: Any = None,
         rng: np.random.Generator | None = None,
+        quick: Any = None,
+        both_ends: bool = True,
     ) -> GramEmbedding:
         """The top ``k`` pairs of a symmetric map of similarities.
 
@@ -126,15 +146,27 @@ class GramEmbedding:
             Masses of the points.
         solver, memory, rng
             As for ``eigenpairs``.
+        quick : map, optional
+            K but for rounding and a constant that centering takes away; its ``sums`` are K times
+            the shares of the points. Pairs are found on it and then certified on K itself.
+        both_ends : bool
+            Whether ``quick`` is searched for the least eigenvalue as well.
         """
         n = K.shape[0]
-        centering = DoubleCentering.of(K, weights) if center else DoubleCentering.none(n)
+        centering = DoubleCentering.none(n)
+        if center:
+            centering = DoubleCentering.of(K, weights, None if quick is None else quick.sums)
         root = None if weights is None else np.sqrt(weights)
         B = Centered(K, centering, root)
-        followed = plan(B, k, "largest", solver, memory)
-        pairs = eigenpairs(B, k, solver=solver, memory=memory, rng=rng)
         own = diagonal - 2 * centering.means + centering.mean if center else diagonal
         trace = float(np.sum(own if weights is None else own * weights))
+        if quick is not None:
+            near = Centered(quick, centering, root)
+            pairs, least, followed = _by_quick(B, near, k, memory, rng, both_ends)
+            if pairs.certified:
+                return GramEmbedding(centering, pairs, root, trace, followed, least)
+        followed = plan(B, k, "largest", solver, memory)
+        pairs = eigenpairs(B, k, solver=solver, memory=memory, rng=rng)
         return GramEmbedding(centering, pairs, root, trace, followed)
 
     def first(self, k: int) -> GramEmbedding:
@@ -159,13 +191,43 @@ class GramEmbedding:
         return np.asarray(np.sqrt(np.maximum(left, 0.0)))
 
 
+def shares(n: int, weights: Array | None = None) -> Array:
+    """Share of each point in the mean."""
+    return np.full(n, 1 / n) if weights is None else np.asarray(weights / weights.sum())
+
+
+def _by_quick(
+    B: LinearMap, quick: Centered, k: int, memory: Any, rng: Any, both: bool
+) -> tuple[Eigenpairs, float | None, Plan]:
+    """Pairs found on ``quick`` and certified on ``B``; its least eigenvalue if asked; the plan."""
+    tolerance = default_tolerance(np.dtype(B.dtype))
+    exact = np.dtype(B.dtype) == quick.dtype
+    solver = BlockKrylov() if exact else BlockKrylov(tol=QUICK, floor=1.0)
+    ends = solver.ends(quick, k, rng, both=both)
+    followed = plan(quick, k, "largest", "krylov", memory)
+    if not exact:
+        route = f"{followed.route} kept in float32, certified in float64"
+        followed = replace(followed, route=route)
+    pairs = audited(B, ends.vectors.astype(B.dtype), "largest", tolerance, 0.0, 1.0)
+    if not ends.largest > 0:
+        return pairs, 0.0, followed
+    scale = max(pairs.scale, ends.size / ends.largest * float(pairs.values[0]))
+    pairs = replace(pairs, residuals=pairs.residuals * (pairs.scale / scale), scale=scale)
+    if not both:
+        return pairs, None, followed
+    least = ends.least / ends.largest * float(pairs.values[0])
+    return pairs, least if least < -1e-5 * scale else 0.0, followed
+
+
 def negativity(K: LinearMap, embedding: GramEmbedding, rng: Any = None) -> float:
     """The most negative eigenvalue of the centered map; 0 if there is none beyond rounding.
 
     A solve of its own, at the other end of the spectrum: the top pairs say nothing about it. Up to
-    1,000 points it is exact; beyond, two digits are enough to judge by, and an array K is used up:
+    1,000 points it is exact; beyond, 2 % are enough to judge by, and an array K is used up:
     it is rewritten in float32, in its own memory, because half the bytes take half the time.
     """
+    if embedding.least is not None:
+        return embedding.least
     n, centering, unit = K.shape[0], embedding.centering, 1.0
     noise = 100 * np.finfo(K.dtype).eps * embedding.pairs.scale * np.sqrt(n)
     solver: Any = "dense"

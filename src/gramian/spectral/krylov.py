@@ -14,7 +14,7 @@ a fresh random block joins.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,10 +24,24 @@ from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
 from gramian.spectral.pairs import Eigenpairs
 
+OTHER_END = 1.6e-3  # residual, relative to |A|, at which the least value is known well enough
+
+OFTEN = 8_000  # rows from which a look at the Ritz pairs costs less than a product
+
 
 def default_tolerance(dtype: np.dtype[Any]) -> float:
     """1e-6 for float64, 1e-4 for float32, relative to the size of the map."""
     return 1e-4 if dtype == np.float32 else 1e-6
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Both ends of a spectrum: vectors of the largest pairs; values in one unknown unit."""
+
+    vectors: Array
+    largest: float
+    least: float
+    size: float
 
 
 @dataclass(frozen=True)
@@ -58,6 +72,13 @@ class BlockKrylov:
     floor: float = 1e-3
 
     name = "block Krylov"
+    keeps: ClassVar[dict[str, Any]] = {
+        "tol": float | None,
+        "block": int | None,
+        "basis": int | None,
+        "max_products": int,
+        "floor": float | int,
+    }
 
     def __call__(
         self,
@@ -80,6 +101,21 @@ class BlockKrylov:
                 return pairs
             start = pairs.vectors  # rounding crept in: once more from what we have
 
+    def ends(
+        self, A: LinearMap, k: int, rng: np.random.Generator | None = None, *, both: bool = True
+    ) -> Ends:
+        """The ``k`` largest pairs' vectors and, from the same space, the other end of the spectrum.
+
+        A Krylov space holds both ends: the least value, to about 2 %, costs a few steps more and
+        no search of its own; without ``both`` it is a rough one. Nothing is audited here.
+        """
+        rng = np.random.default_rng(0) if rng is None else rng
+        dtype: np.dtype[Any] = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
+        tol = default_tolerance(dtype) if self.tol is None else self.tol
+        space = self._explore(A, k, "largest", tol, rng, None, dtype, self.max_products, both)
+        values = space.ritz()[0]
+        return Ends(space.best(k), values[0], values[-1], space.norm)
+
     def _explore(
         self,
         A: LinearMap,
@@ -90,11 +126,13 @@ class BlockKrylov:
         start: Array | None,
         dtype: np.dtype[Any],
         budget: int,
+        both: bool = False,
     ) -> _Space:
         """Steps 1 to 4: a space that holds the wanted pairs, by its own estimate."""
         n = A.shape[0]
         b = min(self.block or self.natural_block(A), n)
-        room = min(n, max(self.basis or max(2 * k + 4 * b, 20 * b), k + 3 * b))
+        usual = max(2 * k + 4 * b, (30 if both else 20) * b)  # restarts cost the other end most
+        room = min(n, max(self.basis or usual, k + 3 * b))
         space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
         space.begin(b, start)
         while True:
@@ -108,19 +146,23 @@ class BlockKrylov:
             done = space.size >= k and _settled(
                 values[:k], residuals[:k], tol, space.norm, dtype, self.floor
             )
+            done = done and not (both and residuals[-1] > OTHER_END * space.norm)
             if done and space.explored():
                 if not space.may_hide(values[:k], tol):
                     return space
-                space.restart(values, S, keep=k)
+                space.restart(values, S, np.arange(k))
                 space.search_elsewhere(b)
             elif full:
-                keep = min(k + (room - k) // 3, room - space.next.shape[1])
+                keep = np.arange(min(k + (room - k) // 3, room - space.next.shape[1]))
+                if both:
+                    keep[-4:] = np.arange(-4, 0)  # the other end must not be forgotten
                 space.restart(values, S, keep)
 
     @staticmethod
-    def natural_block(A: LinearMap) -> int:
+    def natural_block(A: Any) -> int:
         """As many vectors as the map multiplies for about the price of one."""
-        return 4 if hasattr(A, "nnz") else 64 // (4 if A.dtype == np.float32 else 8)
+        wide = 64 // (4 if A.dtype == np.float32 else 8)
+        return getattr(A, "block", None) or (4 if hasattr(A, "nnz") else wide)
 
 
 class _Space:
@@ -146,7 +188,10 @@ class _Space:
         self.entered = 0  # products made when the last random block joined
         self.patience = 0  # products a random block must be followed for
         self.looked = 0  # products made at the last look
+        self.fresh = True  # the next block may couple to all of Q, not to the last two blocks only
+        self.before = 0  # where the block before the last begins
         self.unit = 0.0  # power of two that brings A near 1, known after the first product
+        self.solved: tuple[Array, Array, Array] | None = None  # what ``ritz`` found of this H
         self.next: Array
         self.coupling: Array  # R in  A Q = Q H + next R e_last'
 
@@ -176,17 +221,22 @@ class _Space:
         """Project A's image of the next block on all blocks so far; the rest comes next."""
         j, b = self.size, self.next.shape[1]
         used = j + b
-        self.norm = max(self.norm, float(np.linalg.norm(X, axis=0).max()))
-        h = project(self.Q, used, X)
-        subtract(self.Q, used, h, X)
+        self.norm = max(self.norm, float(np.sqrt(np.einsum("ij,ij->j", X, X).max())))
+        # A is symmetric: its image couples to the last two blocks, and only rounding to the others
+        first = 0 if self.fresh else self.before
+        column = np.zeros((used, b))
+        near = np.ascontiguousarray(self.Q[:, first:used])
+        column[first:] = project(near, used - first, X)
+        subtract(near, used - first, column[first:], X)
         again = project(self.Q, used, X)
         subtract(self.Q, used, again, X)
-        column = h + again
+        column += again
+        self.before, self.fresh = j, False
         self.H[: j + b, j : j + b] = column
         self.H[j : j + b, : j + b] = column.T
         last = column[j:]
         self.H[j : j + b, j : j + b] = (last + last.T) / 2
-        self.size, self.products = j + b, self.products + b
+        self.size, self.products, self.solved = j + b, self.products + b, None
         self.random_columns, self.waiting = self.random_columns + self.waiting, 0
         self._orthonormal_next(X)
 
@@ -215,26 +265,31 @@ class _Space:
         """Let the next block be random, orthogonal to Q."""
         b = min(b, self.Q.shape[0] - self.size)
         self.next = np.ascontiguousarray(self._clean(self._random(b)))
+        self.fresh = True
         self.coupling = np.zeros((b, self.last))
         self.waiting = b
 
     @one_blas_thread()
     def ritz(self) -> tuple[Array, Array, Array]:
         """Step 3: values (best first), coefficients, residual norms."""
+        if self.solved is not None:
+            return self.solved
         j = self.size
         values, S = np.linalg.eigh(self.H[:j, :j])
         values, S = values[::-1], S[:, ::-1]
         self.norm = max(self.norm, float(np.abs(values).max(initial=0.0)))
         tail = S[j - self.last :] if self.last <= j else S
-        return values, S, np.linalg.norm(self.coupling @ tail, axis=0)
+        self.solved = values, S, np.linalg.norm(self.coupling @ tail, axis=0)
+        return self.solved
 
     @one_blas_thread()
-    def restart(self, values: Array, S: Array, keep: int) -> None:
-        """Step 4: shrink Q to its best Ritz vectors; the next block stays as it is."""
-        self.Q[:, :keep] = self.rotated(S[:, :keep])
+    def restart(self, values: Array, S: Array, keep: Array) -> None:
+        """Step 4: shrink Q to the Ritz vectors ``keep``; the next block stays as it is."""
+        kept = len(keep)
+        self.Q[:, :kept] = self.rotated(S[:, keep])
         self.H[:] = 0
-        np.fill_diagonal(self.H[:keep, :keep], values[:keep])
-        self.size = keep
+        np.fill_diagonal(self.H[:kept, :kept], values[keep])
+        self.size, self.fresh, self.solved = kept, True, None
 
     @one_blas_thread()
     def best(self, k: int) -> Array:
@@ -246,8 +301,9 @@ class _Space:
         return np.asarray(self.Q[:, : self.size] @ S.astype(self.dtype))
 
     def worth_a_look(self) -> bool:
-        """Not after every block: solving the small problem takes time too."""
-        due = bool(self.products - self.looked >= max(2 * self.last, 8))
+        """Not after every block of a small map: solving the small problem takes time too."""
+        blocks = 1 if len(self.Q) > OFTEN and self.last >= 8 else 2
+        due = bool(self.products - self.looked >= max(blocks * self.last, 8))
         if due:
             self.looked = self.products
         return due
@@ -352,4 +408,5 @@ def _settled(
     largest (``floor``), or at rounding, nobody gains from asking for more.
     """
     wanted = 0.5 * tol * np.maximum(np.abs(values), floor * norm)
-    return bool(np.all(residuals <= np.maximum(wanted, 20 * np.finfo(dtype).eps * norm)))
+    rounding = min(20 * float(np.finfo(dtype).eps), 0.5 * tol) * norm
+    return bool(np.all(residuals <= np.maximum(wanted, rounding)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,7 +27,8 @@ class Eigenpairs:
     residuals : array of shape (k,)
         ``|A v - l v| / scale``, measured.
     scale : float
-        The size of A (its largest |eigenvalue|, or the best estimate from below).
+        The size of A (its largest |eigenvalue|, or the best estimate from below); where the
+        smallest pairs of a graph's map are wanted, the first value left out (``shift_invert``).
     tolerance : float
         What the residuals were asked to reach.
     """
@@ -36,6 +38,14 @@ class Eigenpairs:
     residuals: Array
     scale: float
     tolerance: float
+
+    keeps: ClassVar[dict[str, Any]] = {  # in a model file
+        "values": "k",
+        "vectors": "n k",
+        "residuals": "k",
+        "scale": float,
+        "tolerance": float,
+    }
 
     @staticmethod
     def of(

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg
 
+from gramian.errors import MemoryRefusedError
 from gramian.maps import Array
+from gramian.memory import budget, in_words
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan
 
@@ -48,6 +51,18 @@ class NystromEmbedding:
     trace: float
     error: float
     plan: Plan
+
+    keeps: ClassVar[dict[str, Any]] = {
+        "pivots": "r -> n",
+        "pairs": Eigenpairs,
+        "factor": "r k",
+        "mean": "k",
+        "toward": "r",
+        "own": float,
+        "trace": float,
+        "error": float,
+        "plan": Plan,
+    }
 
     @staticmethod
     def of(
@@ -136,6 +151,18 @@ def _blocks(F: Array) -> Iterator[tuple[slice, Array]]:
     step = max(1, 1_000_000 // max(F.shape[1], 1))
     for a in range(0, len(F), step):
         yield slice(a, a + step), F[a : a + step].astype(np.float64)
+
+
+def nystrom_plan(n: int, rank: int, itemsize: int, memory: Any = None) -> Plan:
+    """What an approximation of that rank needs; refused if the budget does not hold it."""
+    needs, allowed = nystrom_bytes(n, rank, itemsize), budget(memory)
+    if needs > allowed:
+        raise MemoryRefusedError(
+            f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "
+            f"{in_words(allowed)}; use fewer, or raise memory="
+        )
+    route = f"{rank} landmarks by randomly pivoted Cholesky, then a {rank} x {rank} eigenproblem"
+    return Plan(route, "landmarks", None, needs)  # type: ignore[arg-type]
 
 
 def nystrom_bytes(n: int, rank: int, itemsize: int) -> int:

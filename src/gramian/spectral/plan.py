@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from gramian.maps import Array, LinearMap
 from gramian.memory import budget, in_words
 from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov
+from gramian.spectral.shift_invert import ShiftInvert
 from gramian.spectral.solvers import LAPACK_LIMIT, Dense, Solver, solver_of
 
 
@@ -29,7 +30,7 @@ class Plan:
     bytes : int
         Memory needed beyond the data.
     passes : int or None
-        Visits to the data, once they are made.
+        Visits to the data: made, or expected where the plan was asked for beforehand.
     """
 
     route: str
@@ -38,10 +39,52 @@ class Plan:
     bytes: int
     passes: int | None = None
 
+    keeps: ClassVar[dict[str, Any]] = {
+        "route": str,
+        "kind": str,
+        "solver": Dense | BlockKrylov | Arpack | ShiftInvert | None,
+        "bytes": int,
+        "passes": int | None,
+    }
+
     def __str__(self) -> str:
         n = self.passes
         visits = "" if n is None else f", {n} pass{'es' * (n != 1)} over the data"
         return f"{self.route}; {in_words(self.bytes)} beyond the data{visits}"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Data known by their size alone: enough for a plan.
+
+    Attributes
+    ----------
+    shape : tuple of two int
+    dtype : dtype
+        Computed in: float64 or float32.
+    resident : bool
+        Whether the numbers are in memory, or visited in a file.
+    block_bytes : int
+        Held of a file at a time.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any
+    resident: bool = True
+    block_bytes: int = 16_000_000
+
+
+@dataclass(frozen=True)
+class ExpectedSparse(Expected):
+    """A sparse matrix known by its size.
+
+    Attributes
+    ----------
+    nnz : int
+        Its entries.
+    """
+
+    nnz: int = 0
 
 
 class DataMap(LinearMap, Protocol):
@@ -65,7 +108,11 @@ class DataMap(LinearMap, Protocol):
 
 
 def plan(
-    A: LinearMap, k: int, which: str = "largest", solver: Any = "auto", memory: Any = None
+    A: LinearMap | Expected,
+    k: int,
+    which: str = "largest",
+    solver: Any = "auto",
+    memory: Any = None,
 ) -> Plan:
     """The route for ``k`` pairs of a symmetric map."""
     n, allowed = A.shape[0], budget(memory)
@@ -76,9 +123,13 @@ def plan(
         # LAPACK does 4/3 n^3 at a fraction of full speed; Krylov some twenty products of a block.
         small = n <= 600 or k > n // 6
         chosen = Arpack() if hasattr(A, "nnz") else BlockKrylov()  # blocks pay on dense maps
+        if which == "smallest" and (hasattr(A, "tocsc") or isinstance(A, ExpectedSparse)):
+            chosen = ShiftInvert(memory=memory)
         if small and n <= LAPACK_LIMIT and dense <= allowed:
             chosen = Dense()
     needs = dense if isinstance(chosen, Dense) else krylov
+    if isinstance(chosen, ShiftInvert):  # a factor about seven times as full; counted when it runs
+        needs += 160 * int(getattr(A, "nnz", 0))
     what = f"{k} pairs of a {n} x {n} map by {_name(chosen)}"
     _refuse_beyond(needs, allowed, what)
     return Plan(what, "direct", chosen, needs)
@@ -92,7 +143,7 @@ def plan_axes(Y: DataMap, k: int, solver: Any = "auto", memory: Any = None) -> P
     side, kind = ("YᵀY", "cross") if p <= n else ("YYᵀ", "outer")
     around = _block_bytes(Y) + 8 * p * (8 + 3 * max(k, 8))  # means, factors; blocks of vectors
     squared = 8 * small * small * 3 + around
-    products = _krylov_bytes(Y, p, k) + around
+    products = _krylov_bytes(Y, n if by_rows(Y) else p, k) + around
     if chosen is None:
         by_products = _products_pay(Y, small, k) or squared > allowed
         chosen = BlockKrylov() if by_products and k < small else Dense()
@@ -108,6 +159,24 @@ def plan_axes(Y: DataMap, k: int, solver: Any = "auto", memory: Any = None) -> P
     route = f"top {k} by {_name(chosen)} on products with the data ({n} x {p}), no matrix formed"
     _refuse_beyond(products, allowed, route)
     return Plan(route, "products", chosen, products)
+
+
+def by_rows(Y: DataMap) -> bool:
+    """Whether vectors are so much shorter on the side of the rows that they are sought there.
+
+    It takes two visits to sparse data for one, but reading those is cheap beside long vectors.
+    """
+    n, p = Y.shape
+    return hasattr(getattr(Y, "X", None), "nnz") and 4 * n <= p
+
+
+def expected_passes(followed: Plan, p: int) -> int:
+    """About how often the rows are visited to find the axes; products depend on the spectrum."""
+    if followed.kind == "products":
+        return 40
+    if followed.kind == "outer":
+        return 4
+    return 1 if p <= 640 else 3
 
 
 def _products_pay(Y: DataMap, small: int, k: int) -> bool:
@@ -126,7 +195,7 @@ def _products_pay(Y: DataMap, small: int, k: int) -> bool:
     return k <= small // 6 and 4 * visits * block * dearer * 0.6 < small + lapack
 
 
-def _krylov_bytes(A: LinearMap, n: int, k: int) -> int:
+def _krylov_bytes(A: LinearMap | Expected, n: int, k: int) -> int:
     block = BlockKrylov.natural_block(A)
     return int(np.dtype(A.dtype).itemsize) * n * (max(2 * k + 4 * block, 20 * block) + 6 * block)
 

@@ -2,7 +2,7 @@
 
     cross      C = Y'Y (p x p),  C = V L V'
     outer      G = YY' (n x n),  G = U L U',  V = Y' U L^-1/2
-    products   block Krylov on v -> Y'(Y v)
+    products   block Krylov on v -> Y'(Y v), or on u -> Y(Y'u) where Y is sparse and wide
     refined    Y = Q R (blocks of rows, Householder),  R = . S V'   when squaring lost small values
 
 Whatever the way, the pairs are audited on Y itself: |Y'Y v - l v| / l_1 is measured, or bounded by
@@ -24,7 +24,7 @@ from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pairs import Eigenpairs, signs
-from gramian.spectral.plan import DataMap, Plan, plan_axes
+from gramian.spectral.plan import DataMap, Plan, by_rows, plan_axes
 from gramian.spectral.solvers import Dense
 
 Enough = Callable[[Array], int | None]
@@ -57,6 +57,18 @@ class ColumnGram(ImplicitMap):
 
     def _times(self, V: Array) -> Array:
         return self.Y.gram(V)
+
+
+class RowGram(ImplicitMap):
+    """u -> Y (Y' u): the same for the other side."""
+
+    def __init__(self, Y: DataMap) -> None:
+        self.Y = Y
+        self.shape = Y.shape[0], Y.shape[0]
+        self.dtype = np.dtype(Y.dtype)
+
+    def _times(self, U: Array) -> Array:
+        return np.asarray(self.Y @ self.Y.adjoint(U).astype(self.dtype, copy=False))
 
 
 class Covariance(ImplicitMap):
@@ -93,7 +105,12 @@ def principal_axes(
     plan = plan_axes(Y, k, solver, memory)
     if plan.kind != "products":
         return _squared(Y, k, plan, rng)
-    pairs = plan.solver(ColumnGram(Y), k, "largest", rng)
+    if by_rows(Y):
+        pairs = plan.solver(RowGram(Y), k, "largest", rng)
+        if not _lost(pairs, Y, k):
+            return Axes(_turned(Y, pairs, None), plan)
+    else:
+        pairs = plan.solver(ColumnGram(Y), k, "largest", rng)
     if _lost(pairs, Y, k) and 24 * min(Y.shape) ** 2 < budget(memory):
         return _refined(Y, k, plan)
     if not pairs.certified and solver == "auto":

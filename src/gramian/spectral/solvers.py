@@ -1,15 +1,15 @@
 """Solvers: frozen settings that turn a symmetric map into audited eigenpairs.
 
 ``Dense`` is LAPACK on the whole matrix; ``BlockKrylov`` and ``Arpack`` need products only, with
-blocks of vectors or one vector at a time. All give the same answer to their tolerance; ``plan``
-chooses.
+blocks of vectors or one vector at a time; ``ShiftInvert`` factors a sparse matrix to find its
+smallest pairs. All give the same answer to their tolerance; ``plan`` chooses.
 """
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -20,6 +20,7 @@ from gramian.maps import Array, LinearMap, to_dense
 from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov, default_tolerance
 from gramian.spectral.pairs import Eigenpairs, size_of
+from gramian.spectral.shift_invert import ShiftInvert
 
 SMALL = 600  # a second thread gains less here than it costs whatever runs next
 LAPACK_LIMIT = 32_000  # SciPy's LAPACK counts in 32 bits: larger matrices crash or answer wrongly
@@ -46,6 +47,7 @@ class Dense:
     """LAPACK on the stored matrix, in float64: only the wanted pairs, exact to rounding."""
 
     name = "LAPACK"
+    keeps: ClassVar[dict[str, Any]] = {}
 
     def __call__(
         self,
@@ -98,6 +100,7 @@ _named: dict[str, Solver] = {
     "dense": Dense(),
     "krylov": BlockKrylov(),
     "arpack": Arpack(),
+    "shift-invert": ShiftInvert(),
 }
 
 
