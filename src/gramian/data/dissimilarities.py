@@ -22,6 +22,7 @@ from gramian.data.distance_checks import Labels, Survey, judge, mend, place, rou
 from gramian.data.distance_sources import Raw, open_raw, path_of, refuse_large
 from gramian.data.npy import NpyRows, read_header
 from gramian.errors import InputError
+from gramian.loops.mirror import spotless
 from gramian.maps import Array
 from gramian.memory import budget
 
@@ -81,6 +82,8 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
         raw = raw._replace(numbers=_squared(raw.numbers, raw.what, memory), ours=True)
     labels = _matched(raw)
     D, ours = _floats(raw, memory)
+    if spotless(D):
+        return Dissimilarities(D, labels)
     found = Survey.of(lambda rows, columns: D[rows, columns], len(D), D.dtype)
     judge(found, raw.what, labels, missing=missing)
     if not found.clean:
@@ -92,26 +95,35 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
 
 
 def open_cross_distances(
-    source: Any, n: int, labels: Sequence[str] | None = None, memory: Any = None
+    source: Any,
+    n: int,
+    labels: Sequence[str] | None = None,
+    memory: Any = None,
+    *,
+    missing: bool = False,
 ) -> Array:
     """Distances of m new points to the n points of a fitted method.
 
     Parameters
     ----------
-    source : array of shape (m, n), frame, or path; an array of n values is one new point
+    source : array of shape (m, n), frame, path or Raw; an array of n values is one new point
     n : int
         How many points the method was fitted to.
     labels : sequence of str or None
         Their labels; where the columns have labels too, columns are put in this order.
     memory : int, str or None
         Budget.
+    missing : bool
+        Let NaN pass, as long as every new point has some distance.
 
     Returns
     -------
     ndarray of shape (m, n)
-        float32 or float64, finite, nothing negative.
+        float32 or float64, finite (but for what is missing), nothing negative.
     """
-    raw = open_raw(source, path_of(source), memory, cross=True)
+    raw = source
+    if not isinstance(source, Raw):
+        raw = open_raw(source, path_of(source), memory, cross=True)
     X = raw.numbers[None, :] if raw.numbers.ndim == 1 else raw.numbers
     if X.ndim != 2 or X.shape[1] != n or not len(X):
         raise InputError(
@@ -131,9 +143,10 @@ def open_cross_distances(
                 f"distance to each of the {n} points"
             )
 
-    refuse(np.isnan(X), "missing (NaN)")
+    unknown = np.isnan(X)
+    refuse(unknown & (not missing or unknown.all(axis=1, keepdims=True)), "missing (NaN)")
     refuse(np.isinf(X), "infinite (inf)")
-    refuse(X + rounding(X.dtype) * float(X.max()) < 0, "negative (< 0)")
+    refuse(X + rounding(X.dtype) * float(np.nanmax(X)) < 0, "negative (< 0)")
     return np.maximum(X, 0) if (X < 0).any() else X
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gramian.data.array_rows import ArrayRows
 from gramian.data.npy import NpyRows, refuse_type
-from gramian.data.rows import ArrayRows, RowBlocked
+from gramian.data.rows import RowBlocked
 from gramian.data.sparse import SparseRows
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.maps import Array
@@ -29,12 +30,17 @@ class Opened(NamedTuple):
     labels: tuple[str, ...] | None
 
 
+def replace_rows(opened: Opened, X: Array) -> Opened:
+    """The same names with other numbers, of the type that was computed in."""
+    return opened._replace(rows=ArrayRows(X.astype(opened.rows.dtype, copy=False)))
+
+
 def open_rows(X: Any, memory: Any = None) -> Opened:
     """Rows of ``X``, not copied where a view or a block will do.
 
     Parameters
     ----------
-    X : array-like, sparse matrix, frame, or path to .npy, .npz, .csv, .tsv or .parquet
+    X : array-like, sparse matrix, frame, or path to .npy, .npz, .mtx, .bed, .csv, .tsv or .parquet
     memory : int, str or None
         Budget; a ``.npy`` file that does not fit it is visited in blocks.
     """
@@ -135,6 +141,13 @@ def _from_path(path: Path, memory: Any) -> Opened:
         rows = NpyRows(path, memory)
         _refuse_empty(rows.shape)
         return Opened(rows, None, None)
+    if ending == ".bed":
+        from gramian.data.plink import BedRows
+
+        genotypes = BedRows(path, memory)
+        return Opened(genotypes, genotypes.variants, genotypes.samples)
+    if ending == ".mtx" or (ending == ".npz" and holds_sparse(path)):
+        return open_rows(read_sparse(path, memory), memory)
     if ending == ".npz":
         return _from_array(as_numbers(read_npz(path, memory, (2,))), memory)
     if ending in _tables:
@@ -142,8 +155,38 @@ def _from_path(path: Path, memory: Any) -> Opened:
 
         table = read_table(path)
         return _from_array(table.numbers, memory, table.columns, table.labels)
-    known = ", ".join((".npy", ".npz", *_tables[:4]))
+    known = ", ".join((".npy", ".npz", ".mtx", ".bed", *_tables[:4]))
     raise InputError(f"cannot tell what {path.name} is from its ending; known are {known}")
+
+
+def holds_sparse(path: Path) -> bool:
+    """Whether an ``.npz`` archive is what ``scipy.sparse.save_npz`` writes."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(path) as listed:
+            return {"format.npy", "shape.npy", "data.npy"} <= set(listed.namelist())
+    except (OSError, zipfile.BadZipFile):
+        return False  # told where arrays are read
+
+
+def read_sparse(path: Path, memory: Any) -> Any:
+    """The sparse matrix of ``scipy.sparse.save_npz``, or of a MatrixMarket file (``.mtx``)."""
+    import scipy.io
+    import scipy.sparse
+
+    size = path.stat().st_size  # a text of about as many bytes as the numbers will take
+    if size > budget(memory):
+        raise MemoryRefusedError(
+            f"{path} holds {in_words(size)}, {in_words(budget(memory))} may be used; allow more "
+            "(memory=)"
+        )
+    try:
+        if path.suffix.lower() == ".npz":
+            return scipy.sparse.load_npz(path)
+        return scipy.sparse.csr_array(scipy.io.mmread(path))
+    except (OSError, ValueError, KeyError, TypeError, EOFError, IndexError) as error:
+        raise InputError(f"cannot read {path} as a sparse matrix: {error}") from None
 
 
 def read_npz(path: Path, memory: Any, dimensions: tuple[int, ...]) -> Array:

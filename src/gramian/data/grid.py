@@ -18,6 +18,7 @@ from gramian.data.columns import shown
 from gramian.data.source import Source
 from gramian.errors import InputError
 from gramian.memory import in_words
+from gramian.progress import tick
 
 if TYPE_CHECKING:
     import polars as pl
@@ -163,6 +164,7 @@ def blocks(source: Source) -> Iterator[tuple[bytes, int]]:
     line, rest, want = 1, b"", BLOCK
     while True:
         more = reader.read(want)
+        tick("reading", reader.taken, source.size)
         text = rest + more
         if not more and text and not text.endswith(b"\n"):
             text += b"\n"

@@ -264,7 +264,7 @@ def refuse(missing: int, infinite: int, where: Any) -> None:
     if missing:
         raise InputError(
             f"X contains NaN: {missing} missing value{'s' * (missing > 1)}, {place}; drop those "
-            "rows or columns, fill them in (impute), or use a method that accepts missing values"
+            "rows or columns, fill them in (impute), or use ProbabilisticPCA, which takes NaN"
         )
     raise InputError(
         f"X contains infinity (inf): {infinite} value{'s' * (infinite > 1)}, {place}; "

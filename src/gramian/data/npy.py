@@ -1,14 +1,8 @@
-"""A ``.npy`` file larger than memory, as rows.
-
-Blocks are read with ``pread`` into buffers of our own: memory stays within the budget (the pages of
-a memory map would count as ours), and a file cut short while we read is an error instead of a dead
-process.
-"""
+"""A ``.npy`` file larger than memory, as rows, read in blocks (``pread.py``)."""
 
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
@@ -17,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.data.pread import opened, read_items, refuse_changed, state_of
 from gramian.data.rows import RowBlocked
 from gramian.errors import InputError
 from gramian.maps import Array
@@ -31,7 +26,7 @@ class NpyRows(RowBlocked):
         half = self.stored.kind == "f" and self.stored.itemsize in (2, 4)
         dtype = np.float32 if half else np.float64
         super().__init__(shape, dtype, fortran, memory)
-        self._state = _state_of(self.path)
+        self._state = state_of(self.path)
         refuse_short(self.path, shape, self.stored, self.offset)
 
     @property
@@ -43,9 +38,9 @@ class NpyRows(RowBlocked):
     def _visit(self) -> Iterator[None]:
         """One pass: the file must be the same before and after."""
         self._passes[0] += 1
-        self._check()
+        refuse_changed(self.path, self._state)
         yield
-        self._check()
+        refuse_changed(self.path, self._state)
 
     def _lead(self, start: int, stop: int) -> Array:
         return self._part(slice(start, stop), slice(0, self._lying()[1]))
@@ -66,7 +61,7 @@ class NpyRows(RowBlocked):
     def _part(self, lines: slice, part: slice) -> Array:
         """A rectangle of the storage. The file is opened here, so that threads share nothing."""
         width, many, length = self._lying()[1], lines.stop - lines.start, part.stop - part.start
-        with _opened(self.path) as file:
+        with opened(self.path) as file:
             if length == width:
                 return self._read_from(file, lines.start * width, many * width).reshape(many, width)
             out = np.empty((many, length), self.dtype)
@@ -76,34 +71,9 @@ class NpyRows(RowBlocked):
         return out
 
     def _read_from(self, file: int, first: int, count: int) -> Array:
-        items = np.empty(count, self.stored)
-        view = memoryview(items.view(np.uint8))  # type: ignore[arg-type]
         at = self.offset + first * self.stored.itemsize
-        done = 0
-        while done < len(view):
-            got = _read_at(file, view[done : done + 2**30], at + done)
-            if got == 0:
-                raise InputError(f"{self.path} became shorter while it was read; run again")
-            done += got
+        items = read_items(self.path, file, at, count, self.stored)
         return items.astype(self.dtype, copy=False)
-
-    def _check(self) -> None:
-        if _state_of(self.path) != self._state:
-            raise InputError(f"{self.path} changed while it was read; run again when it is at rest")
-
-
-_turn = threading.Lock()
-
-
-def _read_at(file: int, into: memoryview, at: int) -> int:
-    """Fill ``into`` from byte ``at`` of a file; how many bytes came."""
-    if hasattr(os, "preadv"):
-        return os.preadv(file, [into], at)
-    with _turn:  # Windows has one position a file, which the threads must share
-        os.lseek(file, at, os.SEEK_SET)
-        found = os.read(file, len(into))
-    into[: len(found)] = found
-    return len(found)
 
 
 def read_header(path: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
@@ -139,7 +109,7 @@ def _header(path: Path) -> tuple[tuple[int, int], bool, np.dtype[Any], int]:
 
 def refuse_short(path: Path, shape: tuple[int, ...], stored: np.dtype[Any], offset: int) -> None:
     """Raise for a file that ends before its numbers do."""
-    needed, found = offset + prod(shape) * stored.itemsize, _state_of(path)[0]
+    needed, found = offset + prod(shape) * stored.itemsize, state_of(path)[0]
     if found < needed:
         raise InputError(
             f"{path} is cut short: an array of shape {shape} and type {stored} "
@@ -160,23 +130,3 @@ def refuse_type(dtype: np.dtype[Any], what: str) -> None:
         )
     if dtype.kind not in "fiub":
         raise InputError(f"{what} holds {dtype}, not numbers; convert it to float first")
-
-
-def _state_of(path: Path) -> tuple[int, int, int]:
-    try:
-        found = path.stat()
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    return found.st_size, found.st_mtime_ns, found.st_ino
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    try:
-        yield file
-    finally:
-        os.close(file)

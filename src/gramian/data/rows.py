@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from gramian.data.centering import Centering
 from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
 from gramian.loops.threads import ordered_sum, pause, run
 from gramian.maps import Array, ImplicitMap
@@ -25,33 +25,6 @@ from gramian.memory import budget
 _block_bytes = 16_000_000
 _thin = 640  # cross products up to this many columns use our own tiles, wider ones BLAS
 _long = 20_000  # rows longer than this leave the cache before they can be used twice
-
-
-@dataclass(frozen=True)
-class Centering:
-    """Y = ((X - high) - low) * factor * weight: the mean in two parts, one weight a row.
-
-    ``high + low`` is the mean to twice the precision of the data, ``weight`` the square root of
-    the sample weight; a single weight counts for all rows.
-    """
-
-    high: Array
-    low: Array
-    factor: Array
-    weight: Array
-
-    @staticmethod
-    def of(mean: Array, rest: Array, factor: Array, weight: Array, dtype: Any) -> Centering:
-        """From the mean (high and low part), factors and root weights, in float64."""
-        high = mean.astype(dtype)
-        low = ((mean - high) + rest).astype(dtype)
-        return Centering(high, low, factor.astype(dtype), weight.astype(dtype))
-
-    @staticmethod
-    def none(p: int, dtype: Any) -> Centering:
-        """Y = X."""
-        zero = np.zeros(p, dtype)
-        return Centering(zero, zero, np.ones(p, dtype), np.ones(1, dtype))
 
 
 class RowBlocked(ImplicitMap):
@@ -316,12 +289,16 @@ class RowBlocked(ImplicitMap):
         # A kilo of products is summed in the data's own precision, the rest in float64.
         most = max(self.block_bytes // (width * self.dtype.itemsize), 8)
         step = min(1024 if side == "lead" else 2048, most)
+        panel = max(512, -(-width // 8))  # columns of the result at a time, down to the diagonal
         with self._visit():
             for a in range(0, length, step):
                 b = min(a + step, length)
                 Y = self._centered(read(a, b), **{side: (a, b)})
-                total += Y.T @ Y if side == "lead" else Y @ Y.T
-        return total
+                Y = Y if side == "lead" else Y.T
+                for left in range(0, width, panel):
+                    right = min(left + panel, width)
+                    total[:right, left:right] += Y[:, :right].T @ Y[:, left:right]
+        return _mirrored(total)
 
     # Plumbing --------------------------------------------------------------------------------
 
@@ -391,25 +368,3 @@ def _mirrored(C: Array) -> Array:
     for i in range(len(C) - 1):
         C[i + 1 :, i] = C[i, i + 1 :]
     return C
-
-
-class ArrayRows(RowBlocked):
-    """An array of real numbers, any type, order and stride; never modified or copied whole."""
-
-    def __init__(self, X: Array, memory: Any = None) -> None:
-        flip = bool(X.flags.f_contiguous and not X.flags.c_contiguous)
-        dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
-        super().__init__((X.shape[0], X.shape[1]), dtype, flip, memory)
-        self.storage = X.T if flip else X
-
-    @property
-    def whole(self) -> Array | None:
-        """The array itself, if it is C-ordered (or its transpose is) and of our type."""
-        S = self.storage
-        return S if S.flags.c_contiguous and S.dtype == self.dtype else None
-
-    def _lead(self, start: int, stop: int) -> Array:
-        return np.ascontiguousarray(self.storage[start:stop], dtype=self.dtype)
-
-    def _minor(self, start: int, stop: int) -> Array:
-        return np.ascontiguousarray(self.storage[:, start:stop], dtype=self.dtype)

@@ -2,17 +2,21 @@
 
 Y = D (X - 1 m') F        m = means, F = factors of columns, D = root weights of rows
 Y V  = D (X (F V) - 1 (m' F V)),        Y' U = F (X' (D U) - m (1' D U))
+
+Products are compiled and run on all threads (``loops.sparse``); Y'(Y V) visits X once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
 import numpy as np
 
+from gramian.data.centering import Centering
 from gramian.data.moments import Moments, refuse_non_finite, unit_for
-from gramian.data.rows import Centering
+from gramian.loops.sparse import adjoint, cut, gram, times
 from gramian.maps import Array, ImplicitMap
 
 
@@ -25,6 +29,9 @@ class SparseRows(ImplicitMap):
     def __init__(self, X: Any, memory: Any = None) -> None:
         dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
         self.X = X.tocsr().astype(dtype, copy=False)
+        if not self.X.has_canonical_format:  # a cell may be stored in parts: it is their sum
+            self.X = self.X.copy()
+            self.X.sum_duplicates()
         self.shape, self.dtype = (X.shape[0], X.shape[1]), np.dtype(dtype)
         self.centering = Centering.none(self.shape[1], self.dtype)
         self._passes = [0]  # shared with the centered map that ``then`` makes
@@ -42,67 +49,83 @@ class SparseRows(ImplicitMap):
 
     def moments(self, weights: Array) -> Moments:
         """Mean and variance of every column; the zeros that are not stored count."""
-        p = self.shape[1]
         refuse_non_finite(self)
-        values, columns = self.X.data.astype(np.float64), self.X.indices
-        peak = float(np.abs(values).max(initial=0.0))
+        X = self.X.data
+        peak = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
         unit = unit_for(peak, self.dtype)
-        values *= unit
         weights = np.broadcast_to(weights, self.shape[0])
-        w = np.repeat(weights, np.diff(self.X.indptr))
         total = float(weights.sum())
-        mean = np.bincount(columns, w * values, minlength=p) / total
-        stored = np.bincount(columns, w, minlength=p)
-        squares = np.bincount(columns, w * (values - mean[columns]) ** 2, minlength=p)
+        mean = self._column_sums(weights, lambda x, _: x * unit) / total
+        stored = self._column_sums(weights, lambda x, _: np.ones_like(x))
+        squares = self._column_sums(weights, lambda x, j: (x * unit - mean[j]) ** 2)
         variance = (squares + (total - stored) * mean**2) / total
-        return Moments(mean, np.zeros(p), variance, total, unit)
+        return Moments(mean, np.zeros_like(mean), variance, total, unit)
+
+    def _column_sums(self, weights: Array, f: Callable[[Array, Array], Array]) -> Array:
+        """Weighted sums over each column of f(values, columns), a piece of the rows at a time."""
+        total = np.zeros(self.shape[1])
+        for a, b in cut(self.X, 16, 64):
+            ends = self.X.indptr[a : b + 1]
+            piece = slice(int(ends[0]), int(ends[-1]))
+            columns = self.X.indices[piece]
+            values = f(self.X.data[piece].astype(np.float64), columns)
+            values *= np.repeat(weights[a:b], np.diff(ends))
+            total += np.bincount(columns, values, minlength=len(total))
+        return total
 
     def _times(self, V: Array) -> Array:
         self._passes[0] += 1
         c = self.centering
         FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
-        return np.asarray((self.X @ FV - self._mean @ FV) * c.weight[:, None])
+        XV = times(self.X, FV)
+        XV -= self._mean @ FV
+        XV *= c.weight[:, None]
+        return XV
 
     def _times_T(self, U: Array) -> Array:
-        self._passes[0] += 1
-        c = self.centering
-        DU = c.weight[:, None] * U.astype(self.dtype, copy=False)
-        return np.asarray(
-            (self.X.T @ DU - np.outer(self._mean, DU.sum(axis=0))) * c.factor[:, None]
-        )
+        return self.adjoint(U).astype(self.dtype, copy=False)
 
     def adjoint(self, U: Array) -> Array:
         """Y' U in float64."""
-        return np.asarray(self._times_T(U), dtype=np.float64)
+        self._passes[0] += 1
+        c = self.centering
+        DU = c.weight[:, None] * U.astype(self.dtype, copy=False)
+        sums = DU.sum(axis=0, dtype=np.float64)
+        return np.asarray((adjoint(self.X, DU) - np.outer(self._mean, sums)) * c.factor[:, None])
 
     def gram(self, V: Array) -> Array:
-        """Y' (Y V)."""
-        return np.asarray(self._times_T(self._times(V)), dtype=np.float64)
+        """Y' (Y V) = F (X' Z - m 1' Z) with Z = D^2 (X F V - 1 m' F V), in one visit."""
+        self._passes[0] += 1
+        c = self.centering
+        FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
+        XZ, sums = gram(self.X, FV, self._mean @ FV, c.weight**2)
+        return np.asarray((XZ - np.outer(self._mean, sums)) * c.factor[:, None])
 
     def cross(self) -> Array:
-        """Y' Y = F (X' D^2 X - s m' - m s' + (1' D^2 1) m m') F with s = X' D^2 1."""
+        """Y' Y = B' D^2 B - s m' - m s' + (1' D^2 1) m m' with B = X F, s = B' D^2 1, m = F m."""
         self._passes[0] += 1
-        c = self.centering
-        d2 = np.broadcast_to(c.weight.astype(np.float64) ** 2, self.shape[0])
-        X = self.X.astype(np.float64)
-        scaled = X.multiply(d2[:, None]).tocsr()
-        m = self._mean.astype(np.float64)
-        sm = np.outer(X.T @ d2, m)
-        C = (X.T @ scaled).toarray() - sm - sm.T + d2.sum() * np.outer(m, m)
-        f = c.factor.astype(np.float64)
-        return np.asarray(C * f[:, None] * f)
+        B, m, d = self._scaled()
+        d2 = d**2
+        sm = np.outer(B.T @ d2, m)
+        C = (B.T @ B.multiply(d2[:, None]).tocsr()).toarray()
+        return np.asarray(C - sm - sm.T + d2.sum() * np.outer(m, m))
 
     def outer(self) -> Array:
-        """Y Y' = D (X F^2 X' - a 1' - 1 a' + m' F^2 m) D with a = X F^2 m."""
+        """Y Y' = D (B B' - a 1' - 1 a' + m' m) D with B = X F, a = B m, m = F m."""
         self._passes[0] += 1
-        c = self.centering
-        f2 = c.factor.astype(np.float64) ** 2
-        X = self.X.astype(np.float64)
-        m = self._mean.astype(np.float64)
-        a = X @ (f2 * m)
-        G = (X.multiply(f2).tocsr() @ X.T).toarray() - a[:, None] - a + m @ (f2 * m)
-        d = np.broadcast_to(c.weight.astype(np.float64), self.shape[0])
+        B, m, d = self._scaled()
+        a = B @ m
+        G = (B @ B.T).toarray() - a[:, None] - a + m @ m
         return np.asarray(G * d[:, None] * d)
+
+    def _scaled(self) -> tuple[Any, Array, Array]:
+        """X F, F m and the diagonal of D in float64: scaled before anything is squared."""
+        c = self.centering
+        f = c.factor.astype(np.float64)
+        B = self.X.astype(np.float64)
+        B.data *= f[B.indices]
+        d = np.broadcast_to(c.weight.astype(np.float64), self.shape[0])
+        return B, self._mean.astype(np.float64) * f, d
 
     def row_blocks(self) -> list[slice]:
         """A fixed partition of the rows, about a million numbers each once dense."""

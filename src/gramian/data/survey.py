@@ -186,9 +186,8 @@ class Survey:
             return "has a decimal point, but decimal=',' was given; write all numbers one way"
         if self.decimal == "." and is_number(value.replace(",", ".")):
             return (
-                "is not a number; if the comma is a decimal comma, say so (decimal=',', "
-                "--decimal , on the command line), else write the number without it, "
-                "or leave the column out (drop=)"
+                "is not a number; if the comma is a decimal comma, say so (decimal=','), "
+                "else write the number without it, or leave the column out (drop=)"
             )
         plain = "".join(sign for sign in value if sign not in ",.'’" and not sign.isspace())
         if is_number(plain):
@@ -223,4 +222,4 @@ def _why_infinite(value: str) -> str:
 
 
 def _declare(value: str) -> str:
-    return f"declare it missing: add {shown(value)} to missing= (--missing on the command line)"
+    return f"declare it missing: add {shown(value)} to the words of missing="

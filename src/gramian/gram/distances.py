@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import InputError
+from gramian.loops import symmetric
 from gramian.loops.threads import one_blas_thread, pause, run
 from gramian.maps import Array, ImplicitMap
 
@@ -66,7 +67,7 @@ def pairwise(
             f"points have {X.shape[1]} coordinates, the others {other.shape[1]}; "
             "distances need the same number"
         )
-    block = _of_blocks(X, other, metric, parameters)
+    block = row_blocks(X, other, metric, parameters)
     D = np.empty((len(X), len(other)), dtype)
     step = max(64, _block // max(len(other), 1))
 
@@ -103,17 +104,28 @@ def from_distances(D: Any, *, overwrite: bool = False) -> Any:
     return K
 
 
+def half_squares(D: Array) -> Array:
+    """-1/2 d∘d of a block of distances, in float64."""
+    K = D.astype(np.float64)
+    K *= K
+    K *= -0.5
+    return K
+
+
 class HalfSquares(ImplicitMap):
-    """-1/2 D∘D of distances that are read a block of rows at a time."""
+    """-1/2 D∘D of distances that stay where they are: a symmetric array, or rows of a file."""
 
     def __init__(self, D: Any) -> None:
         self.D, self.shape, self.dtype = D, D.shape, D.dtype
 
     def _times(self, V: Array) -> Array:
-        def product(block: Array, rows: slice) -> Array:
-            return np.asarray(-0.5 * (np.multiply(block, block, out=block) @ V))
+        if not isinstance(self.D, np.ndarray):
+            return np.asarray(self.D.map_rows(self._block(V), V.shape[1], self.dtype))
+        return symmetric.half_squares_times(self.D, V).astype(self.dtype, copy=False)
 
-        return np.asarray(self.D.map_rows(product, V.shape[1], self.dtype))
+    @staticmethod
+    def _block(V: Array) -> Callable[[Array, slice], Array]:
+        return lambda block, rows: -0.5 * (np.multiply(block, block, out=block) @ V)
 
 
 def checked_metric(metric: Any) -> Any:
@@ -126,10 +138,22 @@ def checked_metric(metric: Any) -> Any:
     )
 
 
-def _of_blocks(
+def decided(metric: Any, parameters: Any, X: Array) -> dict[str, Any]:
+    """Parameters of a metric; what depends on the data is taken from all points ``X``."""
+    settings = dict(parameters or {})
+    X = X.astype(np.float64, copy=False)
+    if isinstance(metric, str) and metric == "gower" and settings.get("ranges") is None:
+        known = [column[~np.isnan(column)] for column in X.T]
+        settings["ranges"] = np.array([np.ptp(each) if each.size else 0.0 for each in known])
+    elif isinstance(metric, str) and metric == "mahalanobis" and "VI" not in settings:
+        settings["VI"] = np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
+    return settings
+
+
+def row_blocks(
     X: Array, Y: Array, metric: Any, parameters: dict[str, Any]
 ) -> Callable[[slice], Array]:
-    """What gives the distances of a block of rows of ``X`` to all of ``Y``."""
+    """What gives the distances, in float64, of a block of rows of ``X`` to all of ``Y``."""
     metric = checked_metric(metric)
     if metric in ("euclidean", "sqeuclidean"):
         return _euclidean(X, Y, metric == "euclidean", **parameters)

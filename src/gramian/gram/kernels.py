@@ -19,14 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
 from gramian.errors import InputError
 from gramian.gram.distances import pairwise
-from gramian.loops.threads import one_blas_thread, ordered_sum, pause, run
-from gramian.maps import Array, ImplicitMap
+from gramian.loops.threads import one_blas_thread, pause, run
+from gramian.maps import Array
 
 Kernel = Callable[..., Any]
 
@@ -201,6 +202,7 @@ KERNELS: dict[str, Kernel] = {
     "matern": matern,
     "cosine": cosine,
 }
+STATIONARY = (rbf, inverse_multiquadric, rational_quadratic, laplacian, matern)  # of x - y alone
 
 
 def kernel(name: str | Kernel, **parameters: Any) -> Kernel:
@@ -227,7 +229,7 @@ def kernel(name: str | Kernel, **parameters: Any) -> Kernel:
 def fixed(name: str | Kernel, X: Array, **parameters: Any) -> Kernel:
     """``kernel(name, ...)`` with what depends on the data (gamma) decided from ``X`` for good."""
     function = kernel(name)
-    if function in (rbf, inverse_multiquadric, rational_quadratic, matern, laplacian):
+    if function in STATIONARY:
         given = parameters.get("gamma"), parameters.pop("sigma", None)
         if function is laplacian and given[0] == "median":
             given = 1 / _median(X, "cityblock"), None
@@ -237,8 +239,17 @@ def fixed(name: str | Kernel, X: Array, **parameters: Any) -> Kernel:
     return kernel(function, **parameters)
 
 
+def settled(name: str | Kernel, X: Array, usual: dict[str, Any], others: Any) -> dict[str, Any]:
+    """All parameters of a kernel, decided: those of ``usual`` that it knows, and ``others``."""
+    known = () if callable(name) else signature(fixed(name, X)).parameters
+    taken = {key: value for key, value in usual.items() if key in known}
+    return dict(getattr(fixed(name, X, **taken, **(others or {})), "keywords", {}))
+
+
 def kernel_diagonal(k: Kernel, X: Array) -> Array:
     """k(x, x) of every point, without the rest of the matrix."""
+    if getattr(k, "func", k) in STATIONARY and len(X):  # the same for all points
+        return np.full(len(X), float(k(X[:1], X[:1])[0, 0]))
     found = [np.diagonal(k(X[a : a + 64], X[a : a + 64])) for a in range(0, len(X), 64)]
     return np.concatenate(found).astype(np.float64)
 
@@ -259,38 +270,6 @@ def _together(join: Any, kernels: tuple[Kernel, ...], X: Any, Y: Any = None) -> 
         L = other(X, Y)
         K = join(K, L, out=K) if isinstance(K, np.ndarray) else join(K, L)
     return K
-
-
-class KernelMap(ImplicitMap):
-    """The kernel matrix of points, never stored: tiles are computed for every product anew.
-
-    Only tiles on and above the diagonal are computed; each serves both of its sides.
-    """
-
-    def __init__(self, k: Kernel, X: Array, tile: int = 1024) -> None:
-        self.k, self.X, self.tile = k, X, tile
-        self.shape = len(X), len(X)
-        self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
-
-    def _times(self, V: Array) -> Array:
-        V = V.astype(self.dtype, copy=False)
-        starts = range(0, len(V), self.tile)
-        groups = min(8, len(starts))
-
-        def piece(g: int, total: Array) -> None:
-            for i in range(g, len(starts), groups):
-                left = slice(starts[i], starts[i] + self.tile)
-                for b in starts[i:]:
-                    pause()
-                    right = slice(b, b + self.tile)
-                    K = self.k(self.X[left], self.X[right])
-                    total[left] += K @ V[right]
-                    if b > left.start:
-                        total[right] += K.T @ V[left]
-
-        with one_blas_thread():
-            total = ordered_sum(piece, groups, lambda: np.zeros(V.shape))
-        return np.asarray(total.astype(self.dtype))
 
 
 def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], None]) -> Array:

@@ -1,0 +1,119 @@
+"""Genotypes in PLINK files (.bed, .bim, .fam) as rows: a sample each, a variant a column.
+
+The calls stay as they are stored, two bits each, and are decoded a block of variants at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gramian.data.pread import opened, read_items, refuse_changed, state_of
+from gramian.data.rows import RowBlocked
+from gramian.errors import InputError
+from gramian.maps import Array
+from gramian.show.text import count, visible
+
+_MAGIC = b"\x6c\x1b\x01"
+_COPIES = np.array([2, np.nan, 1, 0])  # what the four codes mean; the second is no call
+_exactly = 50_000_000  # calls up to which sums run in float64
+
+
+class BedRows(RowBlocked):
+    """The calls of a .bed file, n samples x m variants, as copies of the first allele.
+
+    Parameters
+    ----------
+    path : path
+        Of the .bed file; its .bim and .fam lie beside it.
+    memory : int, str or None
+        Budget for blocks under way.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], memory: Any = None) -> None:
+        self.path = Path(path).expanduser()
+        self.samples = tuple(line[1] for line in _lines(self.path.with_suffix(".fam"), 6))
+        self.variants = tuple(line[1] for line in _lines(self.path.with_suffix(".bim"), 6))
+        n, m = len(self.samples), len(self.variants)
+        super().__init__((n, m), np.float64 if n * m <= _exactly else np.float32, True, memory)
+        self.width = -(-n // 4)
+        self._state = state_of(self.path)
+        self._refuse_wrong()
+
+    @property
+    def resident(self) -> bool:
+        """A file is not, and is decoded anew at every visit."""
+        return False
+
+    @contextmanager
+    def _visit(self) -> Iterator[None]:
+        self._passes[0] += 1
+        refuse_changed(self.path, self._state)
+        yield
+        refuse_changed(self.path, self._state)
+
+    def _lead(self, start: int, stop: int) -> Array:
+        from gramian.loops.genotypes import decode
+
+        out = np.empty((stop - start, self.shape[0]), self.dtype)
+        decode(self._packed(start, stop), _COPIES.astype(self.dtype), out)
+        return out
+
+    def _minor(self, start: int, stop: int) -> Array:
+        out = np.empty((self.shape[1], stop - start), self.dtype)
+        step = max(1, self.block_bytes // (8 * self.shape[0]))
+        for a in range(0, len(out), step):
+            out[a : a + step] = self._lead(a, min(a + step, len(out)))[:, start:stop]
+        return out
+
+    def _packed(self, start: int, stop: int) -> Array:
+        """The bytes of some variants (v, width)."""
+        with opened(self.path) as file:
+            at, many = len(_MAGIC) + start * self.width, (stop - start) * self.width
+            packed = read_items(self.path, file, at, many, np.dtype(np.uint8))
+        return packed.reshape(-1, self.width)
+
+    def _refuse_wrong(self) -> None:
+        n, m = self.shape
+        if not n or not m:
+            raise InputError(f"{self.path.stem} has {n} samples and {m} variants; both are needed")
+        with opened(self.path) as file:
+            begins = os.read(file, 3)
+        if begins[:2] != _MAGIC[:2]:
+            raise InputError(f"{self.path} is no PLINK .bed file: it begins with {begins!r}")
+        if begins[2:] != _MAGIC[2:]:
+            raise InputError(
+                f"{self.path} is sample-major (an old format); write it anew with plink --make-bed"
+            )
+        expected, found = len(_MAGIC) + m * self.width, self._state[0]
+        if expected != found:
+            raise InputError(
+                f"{self.path} should have {expected:,} bytes for {n:,} samples (.fam) and {m:,} "
+                f"variants (.bim), but has {found:,}: the three files do not belong together, or "
+                "one is cut short"
+            )
+
+
+def _lines(path: Path, fields: int) -> Iterator[list[str]]:
+    """The fields of every line of a .fam or .bim file."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                words = line.split()
+                if len(words) < fields:
+                    raise InputError(
+                        f"{path}, line {number}: {count(len(words), 'field')} instead of {fields}: "
+                        f"{visible(line.strip(), 60)!r}"
+                    )
+                yield words
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror or error}; a .bed file needs its .bim and .fam"
+        ) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8") from None

@@ -1,0 +1,109 @@
+"""How much a term counts in a document: learned from the documents of the fit, then held.
+
+    "tfidf"        w_ij = f_ij (1 + ln (1 + n)/(1 + d_j)), each document divided by its length
+    "logentropy"   w_ij = log2(1 + f_ij) (1 + sum_i q_ij ln q_ij / ln n),   q_ij = f_ij / sum_i f_ij
+
+f_ij is how often term j occurs in document i, d_j in how many of the n documents it occurs. The
+first is scikit-learn's TfidfTransformer as it comes; the second is S. Dumais' (Improving the
+retrieval of information from external sources, Behavior Research Methods 23, 1991): a term spread
+evenly over all documents counts 0, one that is found in a single document counts 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse
+
+from gramian.data.moments import refuse_non_finite
+from gramian.data.sparse import SparseRows
+from gramian.errors import InputError
+from gramian.maps import Array
+
+NAMES = ("tfidf", "logentropy")
+
+
+@dataclass(frozen=True)
+class Weighting:
+    """A weighting with what it learned: a factor for each term, a length for each document."""
+
+    name: str
+    factors: Array
+    lengths: Array
+
+    keeps: ClassVar[dict[str, Any]] = {"name": str, "factors": "p", "lengths": "n"}
+
+    @staticmethod
+    def of(rows: Any, name: Any) -> Weighting | None:
+        """Learn from documents; ``None`` where nothing is weighted."""
+        if name is None:
+            return None
+        if name not in NAMES:
+            raise InputError(f"weighting={name!r}: use None, 'tfidf' or 'logentropy'")
+        X = counts(rows)
+        factors = _factors(X, name)
+        return Weighting(name, factors, _lengths(_local(X, name) * factors, name))
+
+    def rows(self, rows: Any) -> SparseRows:
+        """Documents, weighted."""
+        X = counts(rows)
+        W = _local(X, self.name).multiply(self.factors).tocsr()
+        lengths = _lengths(W, self.name)
+        return SparseRows(_divided(W, lengths).astype(rows.dtype, copy=False))
+
+    def terms(self, columns: Any) -> Any:
+        """Columns of terms that were not in the fit, counted in its documents, weighted."""
+        X = counts(columns)
+        W = _local(X, self.name).multiply(_factors(X, self.name)).tocsr()
+        return _divided(W, self.lengths)
+
+
+def counts(rows: Any) -> Any:
+    """What is stored, as a sparse float64 matrix; none of it negative."""
+    refuse_non_finite(rows)
+    if isinstance(rows, SparseRows):
+        X = scipy.sparse.csr_array(rows.X, dtype=np.float64)
+    else:
+        blocks = [scipy.sparse.csr_array(rows.read_rows(each)) for each in rows.row_blocks()]
+        X = scipy.sparse.vstack(blocks, format="csr").astype(np.float64)
+    below = np.flatnonzero(X.data < 0)
+    if len(below):
+        row = int(np.searchsorted(X.indptr, below[0], side="right")) - 1
+        raise InputError(
+            f"X holds {X.data[below[0]]:g} at row {row}, column {X.indices[below[0]]}: a term "
+            "cannot occur less than 0 times; use weighting=None for data that are no counts"
+        )
+    return X
+
+
+def _local(X: Any, name: str) -> Any:
+    """f, or log2(1 + f)."""
+    return X.log1p() / np.log(2) if name == "logentropy" else X
+
+
+def _factors(X: Any, name: str) -> Array:
+    """One for each term; the same whatever the order of the documents, but for rounding."""
+    n, p = X.shape
+    held = X.data > 0
+    if name == "tfidf":
+        documents = np.bincount(X.indices[held], minlength=p)
+        return np.asarray(1 + np.log((1 + n) / (1 + documents)))
+    totals = np.bincount(X.indices, X.data, minlength=p)
+    shares = X.data[held] / totals[X.indices[held]]
+    entropy = np.bincount(X.indices[held], shares * np.log(shares), minlength=p)
+    return np.maximum(1 + entropy / np.log(max(n, 2)), 0.0)
+
+
+def _lengths(W: Any, name: str) -> Array:
+    """What documents are divided by: an empty one stays empty."""
+    if name != "tfidf":
+        return np.ones(W.shape[0])
+    lengths = np.sqrt(np.asarray(W.multiply(W).sum(axis=1)).ravel())
+    return np.where(lengths > 0, lengths, 1.0)
+
+
+def _divided(W: Any, lengths: Array) -> Any:
+    W.data = W.data / np.repeat(lengths, np.diff(W.indptr))
+    return W

@@ -1,0 +1,1 @@
+"""Pictures that fit distances: losses, disparities, descent, and new points."""
