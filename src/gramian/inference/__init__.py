@@ -1,4 +1,4 @@
-"""How many components, and how sure."""
+"""How many components, how sure, and what chance would do."""
 
 from __future__ import annotations
 
@@ -8,28 +8,41 @@ from typing import Any
 _home = {
     "CrossValidation": "holdout",
     "DeflatedAnalysis": "deflation",
+    "EnvironmentFit": "environment",
     "HowMany": "verdict",
+    "IntrinsicDimension": "intrinsic",
     "ParallelAnalysis": "horn",
+    "Protest": "concordance",
+    "Stability": "stability",
+    "StressScree": "stress",
+    "StressTest": "stress",
     "TracyWidom": "largest_root",
     "Uncertainty": "uncertainty",
     "bootstrap": "resampling",
+    "bootstrap_configuration": "stability",
     "broken_stick": "rules",
     "broken_stick_values": "rules",
     "close_axes": "uncertainty",
     "cross_validation": "holdout",
     "deflated_parallel_analysis": "deflation",
+    "envfit": "environment",
     "gavish_donoho": "noise",
     "how_many": "verdict",
+    "intrinsic_dimension": "intrinsic",
     "jackknife": "resampling",
+    "jackknife_stability": "stability",
     "kaiser": "rules",
     "marchenko_pastur": "noise",
     "marchenko_pastur_edge": "noise",
     "minka_dimension": "minka",
     "noise_variance": "noise",
     "parallel_analysis": "horn",
+    "protest": "concordance",
     "share_of_variance": "rules",
-    "tracy_widom_survival": "largest_root",
+    "stress_by_dimension": "stress",
+    "stress_permutation_test": "stress",
     "tracy_widom": "largest_root",
+    "tracy_widom_survival": "largest_root",
 }
 
 __all__ = sorted(_home)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from textwrap import fill
 from typing import Any
 
@@ -33,6 +34,7 @@ from gramian.inference.null import KINDS, Null, Progress, seed_of
 from gramian.inference.spectrum import Centered, center
 from gramian.inference.table import axis_table
 from gramian.maps import Array
+from gramian.progress import tick
 from gramian.show.text import count, number
 
 BATCH = 20  # replicates between two looks at whether the decision is made
@@ -219,6 +221,7 @@ class Test:
         of each. Observed values up to ``floor`` are rounding.
         """
         R, most = self.R, len(observed)
+        progress = progress or partial(tick, "permuting")
         m = most if self.stop == "each" else min(DEEPER, most)
         tie = 1e-10 * abs(float(observed[0]))
         drawn, open_end = 0, True

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import GramianWarning, InputError
-from gramian.inference.choose import checked_level
+from gramian.inference.choose import checked_count, checked_level
 from gramian.inference.null import seed_of
 from gramian.inference.spectrum import Centered, center
 from gramian.inference.uncertainty import Uncertainty, close_axes, said_close
@@ -62,7 +62,7 @@ def bootstrap(
     random_state : int, Generator, RandomState or None
         ``None`` means 0.
     """
-    B = _checked_count(n_resamples, "n_resamples", 20)
+    B = checked_count(n_resamples, "n_resamples", 20)
     level, seed = checked_level(level), seed_of(random_state)
     fit = Reduced.of(center(X, scale, memory), n_components)
     n = len(fit.Z)
@@ -106,7 +106,7 @@ def jackknife(
     n = len(fit.Z)
     if n < 3:
         raise InputError(f"the jackknife needs at least 3 rows, got {n}")
-    G = min(n, 500 if n_groups is None else _checked_count(n_groups, "n_groups", 2))
+    G = min(n, 500 if n_groups is None else checked_count(n_groups, "n_groups", 2))
     group = np.arange(n) if n == G else np.random.default_rng(seed).permutation(n) % G
     values, _, loadings, covariances = fit.resampled(lambda g: (group != g).astype(np.float64), G)
     center_of = values.mean(axis=0)
@@ -251,9 +251,3 @@ def _studentized(
     t = np.log(np.maximum(values, safe) / np.maximum(estimate, safe)) / errors
     high, low = np.quantile(t, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return estimate * np.exp(-low * error), estimate * np.exp(-high * error)
-
-
-def _checked_count(count: Any, name: str, least: int) -> int:
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
-        raise InputError(f"{name}={count!r}: give a whole number of at least {least}")
-    return int(count)

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from gramian.data.centering import Centering
 from gramian.data.door import open_rows
 from gramian.data.moments import units_of
-from gramian.data.rows import Centering
 from gramian.errors import GramianWarning, InputError
 from gramian.inference.columns import Columns
 from gramian.maps import Array

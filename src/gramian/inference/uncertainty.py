@@ -71,10 +71,8 @@ class Uncertainty:
         pair = list(axes)
         if len(pair) != 2 or not all(0 <= a < len(self.eigenvalues) for a in pair):
             raise InputError(f"axes={axes!r}: give two of 0 to {len(self.eigenvalues) - 1}")
-        values, vectors = np.linalg.eigh(self.covariances[:, pair][:, :, pair])
-        halves = np.sqrt(np.maximum(values[:, ::-1], 0.0) * -2 * np.log1p(-level))
-        angles = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1])) % 180
-        return np.column_stack([self.coordinates[:, pair], halves, angles])
+        covariances = self.covariances[:, pair][:, :, pair]
+        return ellipses_of(self.coordinates[:, pair], covariances, level)
 
     def __str__(self) -> str:
         share = number(100 * self.level)
@@ -87,6 +85,21 @@ class Uncertainty:
         return "\n".join(
             [*lines, *([f"\n{said_close(self.close_axes)}"] if self.close_axes else [])]
         )
+
+
+def ellipses_of(centers: Array, covariances: Array, level: float) -> Array:
+    """Ellipses that hold a normal distribution's share ``level``, as ``Uncertainty.ellipses``.
+
+    Parameters
+    ----------
+    centers : array of shape (m, 2)
+    covariances : array of shape (m, 2, 2)
+    level : float
+    """
+    values, vectors = np.linalg.eigh(covariances)
+    halves = np.sqrt(np.maximum(values[:, ::-1], 0.0) * -2 * np.log1p(-level))
+    angles = np.degrees(np.arctan2(vectors[:, 1, 1], vectors[:, 0, 1])) % 180
+    return np.column_stack([centers, halves, angles])
 
 
 def close_axes(values: Any, errors: Any) -> list[tuple[int, int]]:

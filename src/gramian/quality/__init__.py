@@ -5,20 +5,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-_home = dict.fromkeys(
-    (
-        "cailliez",
-        "check_distances",
-        "clip",
-        "conditionally_negative_definite",
-        "hilbert_embedding",
-        "lingoes",
-        "positive_semidefinite",
-        "power",
-        "worst_triangle",
-    ),
-    "gramian.quality.euclidean",
-)
+_home = {
+    name: f"gramian.quality.{module}"
+    for module, names in {
+        "euclidean": (
+            *("cailliez", "check_distances", "clip", "conditionally_negative_definite"),
+            *("hilbert_embedding", "lingoes", "positive_semidefinite", "power", "worst_triangle"),
+        ),
+        "lindenstrauss": ("distortion", "johnson_lindenstrauss"),
+        "neighborhoods": (
+            *("CoRanking", "continuity", "coranking", "kept_neighbors", "trustworthiness"),
+        ),
+        "procrustes": ("Procrustes",),
+        "regression": ("ShepardFit", "shepard"),
+        "stress": (
+            *("Stresses", "normalized_stress", "raw_stress", "s_stress", "stress_1", "stress_2"),
+            *("stress_per_point", "stresses"),
+        ),
+        "unexplained": ("residual_variance",),
+    }.items()
+    for name in names
+}
 
 __all__ = sorted(_home)
 

@@ -27,19 +27,26 @@ class Procrustes:
         ``Y`` rotated, scaled and moved onto ``X``.
     rotation : array of shape (k, k)
     scale : float
+    translation : array of shape (k,)
     sum_of_squares : float
         Left between ``X`` and ``fitted``.
     symmetric : float
         The same when both were brought to unit size, with scaling: between 0 and 1, whichever is
         the target.
+    size : float
+        Sum of squares of ``X`` about its mean.
+    residuals : array of shape (n,)
+        How far each point of ``fitted`` lies from that of ``X``.
     """
 
     fitted: Array
     rotation: Array
     scale: float
+    translation: Array
     sum_of_squares: float
     symmetric: float
     size: float
+    residuals: Array
 
     @property
     def correlation(self) -> float:
@@ -50,6 +57,10 @@ class Procrustes:
     def rms(self) -> float:
         """What is left as a share of the size of ``X``: the root of the ratio of squares."""
         return float(np.sqrt(self.sum_of_squares / self.size))
+
+    def place(self, points: Array) -> Array:
+        """Other points of the configuration that ``Y`` belongs to, moved as ``Y`` was."""
+        return np.asarray(self.scale * (np.asarray(points) @ self.rotation) + self.translation)
 
 
 def procrustes(X: Array, Y: Array, *, scale: bool = False) -> Procrustes:
@@ -76,7 +87,8 @@ def procrustes(X: Array, Y: Array, *, scale: bool = False) -> Procrustes:
             f"two configurations of the same points are needed, got shapes {X.shape} and {Y.shape}"
         )
     middle = X.mean(axis=0)
-    X0, Y0 = X - middle, Y - Y.mean(axis=0)
+    center = Y.mean(axis=0)
+    X0, Y0 = X - middle, Y - center
     xx, yy = float(np.sum(X0**2)), float(np.sum(Y0**2))
     if not (np.isfinite([xx, yy]).all() and xx > 0 and yy > 0):
         raise InputError("a configuration holds NaN or inf, or all of its points are equal")
@@ -84,6 +96,9 @@ def procrustes(X: Array, Y: Array, *, scale: bool = False) -> Procrustes:
     Q, trace = Wt.T @ U.T, float(s.sum())
     c = trace / yy if scale else 1.0
     fitted = c * (Y0 @ Q)
-    left = float(np.sum((X0 - fitted) ** 2))
+    left = np.sum((X0 - fitted) ** 2, axis=1)
     symmetric = max(1 - trace**2 / (xx * yy), 0.0)
-    return Procrustes(fitted + middle, Q, c, left, symmetric, xx)
+    return Procrustes(
+        *(fitted + middle, Q, c, middle - c * (center @ Q)),
+        *(float(left.sum()), symmetric, xx, np.sqrt(left)),
+    )
