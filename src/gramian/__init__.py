@@ -10,18 +10,28 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from gramian.methods import METHODS
+
 if TYPE_CHECKING:
     from gramian.inference.horn import parallel_analysis
     from gramian.methods.classical_mds import ClassicalMDS
+    from gramian.methods.ica import ICA
+    from gramian.methods.isomap import Isomap
     from gramian.methods.kernel_pca import KernelPCA
+    from gramian.methods.laplacian import LaplacianEigenmaps
+    from gramian.methods.locally_linear import LocallyLinearEmbedding
+    from gramian.methods.lsi import LSI
+    from gramian.methods.mds import MDS
+    from gramian.methods.model_files import load
     from gramian.methods.pca import PCA
+    from gramian.methods.ppca import ProbabilisticPCA
+    from gramian.methods.random_projection import RandomProjection
+    from gramian.methods.unfolding import MaximumVarianceUnfolding
 
 __version__ = "0.1.0"
 
-_home = {
-    "ClassicalMDS": "gramian.methods.classical_mds",
-    "KernelPCA": "gramian.methods.kernel_pca",
-    "PCA": "gramian.methods.pca",
+_home = METHODS | {
+    "load": "gramian.methods.model_files",
     "parallel_analysis": "gramian.inference.horn",
 }
 _modules = {
@@ -29,12 +39,29 @@ _modules = {
     "kernels": "gramian.gram.kernels",
     "plot": "gramian.plot",
     "quality": "gramian.quality",
+    "rank": "gramian.rank",
     "report": "gramian.report",
     "schoenberg": "gramian.gram.schoenberg",
     "testing": "gramian.testing",
 }
 
-__all__ = ["PCA", "ClassicalMDS", "KernelPCA", "__version__", "parallel_analysis"]
+__all__ = [
+    "ICA",
+    "LSI",
+    "MDS",
+    "PCA",
+    "ClassicalMDS",
+    "Isomap",
+    "KernelPCA",
+    "LaplacianEigenmaps",
+    "LocallyLinearEmbedding",
+    "MaximumVarianceUnfolding",
+    "ProbabilisticPCA",
+    "RandomProjection",
+    "__version__",
+    "load",
+    "parallel_analysis",
+]
 
 
 def __getattr__(name: str) -> Any:

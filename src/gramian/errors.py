@@ -29,3 +29,7 @@ class GramianWarning(UserWarning):
 
 class CertificateWarning(GramianWarning):
     """A returned eigenpair misses the tolerance; ``residuals_`` says by how much."""
+
+
+class NotConvergedWarning(GramianWarning):
+    """An iteration ended before it reached its tolerance; ``stopping_`` says where."""

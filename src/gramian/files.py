@@ -16,7 +16,9 @@ from typing import BinaryIO
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
-__all__ = ["check_target", "replacing"]
+__all__ = ["check_target", "forget_unfinished", "replacing"]
+
+_unfinished: set[Path] = set()
 
 
 @contextmanager
@@ -42,6 +44,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     target = Path(os.path.realpath(path))
     # A short name of its own: the target's name may already be as long as the disk allows.
     temporary = target.with_name(f".gramian-{secrets.token_hex(6)}.tmp")
+    _unfinished.add(temporary)
     try:
         # os.open, not tempfile: the new file gets the permissions the user's umask asks for.
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
@@ -57,6 +60,14 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             temporary.unlink()  # gone already when all went well
+        _unfinished.discard(temporary)
+
+
+def forget_unfinished() -> None:
+    """Remove what is being written right now: for a process that is about to end."""
+    for temporary in tuple(_unfinished):
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def check_target(path: str | os.PathLike[str]) -> None:

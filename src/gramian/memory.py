@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from gramian.errors import InputError
@@ -18,18 +19,13 @@ _example = "use a size such as '500MB', '4GB' or '2GiB'"
 
 def available() -> int:
     """Bytes that can be allocated now without swapping, cgroup limits included."""
-    free = [_free_physical()]
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        most, now = _read_int(Path(limit)), _read_int(Path(used))
-        if most is not None and now is not None:
-            free.append(max(most - now, 0))
-    return min(free)
+    left = [most - now for most, now in _container()]
+    return min([_free_physical(), *(max(each, 0) for each in left)])
+
+
+def limit() -> int | None:
+    """Bytes that the container (cgroup) of this process may use; ``None`` without such a limit."""
+    return min((most for most, _ in _container() if most < 2**60), default=None)
 
 
 def budget(memory: int | float | str | None) -> int:
@@ -57,6 +53,20 @@ def in_words(size: float) -> str:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} TB"
+
+
+def _container() -> Iterator[tuple[int, int]]:
+    """Limit and use of every memory controller that has both."""
+    for limit, used in (
+        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+        (
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        ),
+    ):
+        most, now = _read_int(Path(limit)), _read_int(Path(used))
+        if most is not None and now is not None:
+            yield most, now
 
 
 def _free_physical() -> int:

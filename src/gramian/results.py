@@ -17,16 +17,18 @@ from typing import Any, Literal
 import numpy as np
 
 from gramian.errors import GramianError
+from gramian.evidence import ChanceSpectrum, Shepard
 from gramian.files import replacing
 from gramian.maps import Array
 from gramian.show.colors import Groups, Numbers, coloring, grouping
+from gramian.show.tables import harmless, ordination
 from gramian.show.text import count, listed, number, percent, visible
 from gramian.show.thumbnail import thumbnail
 
 __all__ = ["WRITES", "Axis", "Embedding", "as_embedding"]
 
 #: File endings that ``Embedding.write`` knows.
-WRITES = (".csv", ".tsv", ".parquet", ".npy")
+WRITES = (".csv", ".tsv", ".parquet", ".npy", ".ordination")
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,30 @@ class Embedding:
         Where the data came from: a file name. Empty where they came as an array.
     command : str
         The command line that made this. Empty where it was made in Python.
+    provenance : mapping
+        What the result depends on besides: ``sha256`` and ``bytes`` of the file, ``threads``,
+        ``versions``. Empty where it was made in Python.
     color : str
         Name of the entry of ``columns`` that colors the map first. Empty: the first that can.
+    label : str
+        Name of the entry of ``columns`` whose values are written at the points. Empty: none.
+    spectrum : array or None
+        All eigenvalues, largest first, negative ones included, where the method knows them;
+        ``eigenvalues`` are the first of them.
+    chance : ChanceSpectrum or None
+        Eigenvalues that unrelated variables would have: Horn's band.
+    shepard : Shepard or None
+        Dissimilarities of pairs beside their distances in the map.
+    point_stress : array of shape (n,) or None
+        How much of the misfit each point has, as a share of the whole: sums to 1.
+    point_cos2 : array of shape (n, k) or None
+        How well each axis shows each point: share of its squared distance from the center.
+    edges : array of int of shape (m, 2) or None
+        The graph of neighbors as pairs of row numbers, each edge once.
+    residual_variance : array of shape (m,) or None
+        What a map of 1, 2, ... m axes leaves unexplained, as shares between 0 and 1.
+    image_shape : (int, int) or None
+        Height and width of the image that a row is: p = height x width, row by row.
     """
 
     method: str
@@ -108,7 +132,17 @@ class Embedding:
     notes: tuple[str, ...] = ()
     source: str = ""
     command: str = ""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
     color: str = ""
+    label: str = ""
+    spectrum: Array | None = None
+    chance: ChanceSpectrum | None = None
+    shepard: Shepard | None = None
+    point_stress: Array | None = None
+    point_cos2: Array | None = None
+    edges: Array | None = None
+    residual_variance: Array | None = None
+    image_shape: tuple[int, int] | None = None
 
     @property
     def certified(self) -> bool:
@@ -131,6 +165,14 @@ class Embedding:
         return tuple(
             Axis(name, *map(float, row)) for name, row in zip(self.axis_names, numbers, strict=True)
         )
+
+    @property
+    def variable_names(self) -> tuple[str, ...]:
+        """Names of the variables, or their numbers where they have none."""
+        if self.variables is not None:
+            return self.variables
+        weights = self.correlations if self.loadings is None else self.loadings
+        return tuple(f"variable {j + 1}" for j in range(0 if weights is None else len(weights)))
 
     @property
     def certificate(self) -> str:
@@ -177,8 +219,9 @@ class Embedding:
             user's file are made safe to print.
         """
         axes = self.axes
-        parts = [self.headline, "", *_table(axes[:max_axes])]
-        if len(axes) > max_axes:
+        spectral = self.eigenvalues is not None or self.explained is not None
+        parts = [self.headline, *(["", *_table(axes[:max_axes])] if spectral else [])]
+        if spectral and len(axes) > max_axes:
             parts.append(f"... and {count(len(axes) - max_axes, 'more axis', 'more axes')}")
         parts += ["", *self._main_variables(), self.certificate]
         if self.plan:
@@ -217,14 +260,51 @@ class Embedding:
             return frame if self.labels is None else frame.set_index("label")
         raise GramianError(f'backend is "polars" or "pandas", got {backend!r}')
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def to_skbio(self) -> Any:
+        """The same as scikit-bio's ``OrdinationResults``: for its plots, EMPeror and QIIME 2.
+
+        Returns
+        -------
+        skbio.OrdinationResults
+            Observations are its samples, variables with their loadings its features. Observations
+            without names are numbered from 1.
+        """
+        if self.eigenvalues is None:
+            raise GramianError(f"{self.method} has no eigenvalues, which OrdinationResults needs")
+        try:
+            from pandas import DataFrame, Series
+            from skbio import OrdinationResults
+        except ImportError as error:
+            raise GramianError("to_skbio() needs scikit-bio: pip install scikit-bio") from error
+
+        def table(rows: Array, names: Sequence[str] | None) -> Any:
+            index = [str(i + 1) for i in range(len(rows))] if names is None else list(names)
+            return DataFrame(np.asarray(rows), index=index, columns=list(self.axis_names))
+
+        def per_axis(values: Array | None) -> Any:
+            return None if values is None else Series(np.asarray(values), list(self.axis_names))
+
+        return OrdinationResults(
+            self.method,
+            self.method,
+            per_axis(self.eigenvalues),
+            table(self.coordinates, self.labels),
+            features=None if self.loadings is None else table(self.loadings, self.variables),
+            proportion_explained=per_axis(self.explained),
+        )
+
+    def write(self, path: str | os.PathLike[str], *, excel_safe: bool = False) -> None:
         """Write the coordinates to a file, whole or not at all.
 
         Parameters
         ----------
         path : path
             The ending chooses the format: ``.csv``, ``.tsv`` and ``.parquet`` hold ``to_frame``;
-            ``.npy`` holds the bare coordinates. An existing file is replaced.
+            ``.npy`` holds the bare coordinates, ``.ordination`` is the text format of scikit-bio.
+            An existing file is replaced.
+        excel_safe : bool
+            In ``.csv`` and ``.tsv``, put an apostrophe before text that a spreadsheet would run as
+            a formula (``=``, ``+``, ``-``, ``@`` in front). Numbers stay as they are.
         """
         ending = os.path.splitext(os.fspath(path))[1].lower()
         if ending not in WRITES:
@@ -234,10 +314,13 @@ class Embedding:
         with replacing(path) as file:
             if ending == ".npy":
                 np.save(file, self.coordinates, allow_pickle=False)
+            elif ending == ".ordination":
+                file.write(ordination(self).encode())
             elif ending == ".parquet":
                 self.to_frame().write_parquet(file)
             else:
-                self.to_frame().write_csv(file, separator="\t" if ending == ".tsv" else ",")
+                frame = harmless(self.to_frame()) if excel_safe else self.to_frame()
+                frame.write_csv(file, separator="\t" if ending == ".tsv" else ",")
 
     def color_column(self) -> str | None:
         """Name of the column that colors the map first: the one asked for, or the first that can.

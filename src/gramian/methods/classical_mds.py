@@ -15,28 +15,36 @@ using landmark points (2004).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from gramian.data.dissimilarities import open_cross_distances, open_distances
-from gramian.data.moments import unit_for
-from gramian.data.rows import ArrayRows
+from gramian.data.array_rows import ArrayRows
 from gramian.errors import InputError, MemoryRefusedError
-from gramian.gram.distances import checked_metric, from_distances, pairwise
+from gramian.evidence import Shepard, sample_pairs
+from gramian.gram.distances import from_distances
+from gramian.gram.measured import Measured
 from gramian.maps import Array
 from gramian.memory import budget, in_words
+from gramian.methods.distances import DistanceReader
 from gramian.methods.embedder import generator, warn, weights_of
-from gramian.methods.similarity import GramEmbedder, as_points
-from gramian.quality.euclidean import cailliez, lingoes
-from gramian.quality.procrustes import procrustes
-from gramian.show.text import count, number, percent
-from gramian.spectral.gram_embedding import EXACT, GramEmbedding, full_spectrum, negativity
+from gramian.methods.landmarks import by_landmarks, check_landmarks
+from gramian.methods.similarity import GramEmbedder
+from gramian.quality.corrections import (
+    checked_correction,
+    corrected,
+    corrected_distances,
+    corrected_rows,
+    correction_said,
+)
+from gramian.quality.spectra import SpectrumQuality, euclidean_said, fit_said
+from gramian.show.text import count, percent
+from gramian.spectral.gram_embedding import GramEmbedding
+from gramian.spectral.plan import Expected, Plan, plan
 
-CORRECTIONS = (None, "lingoes", "cailliez", "sqrt")
 
-
-class ClassicalMDS(GramEmbedder):
+class ClassicalMDS(DistanceReader, GramEmbedder):
     """Classical multidimensional scaling, certified.
 
     Parameters
@@ -73,8 +81,10 @@ class ClassicalMDS(GramEmbedder):
         of the positive ones. ``None`` where that would need all eigenvalues of more than 1,000
         points whose metric is not known to be Euclidean.
     negativity_ : float
-        |most negative eigenvalue| / largest, from a solve of its own (to two digits beyond 1,000
+        |most negative eigenvalue| / largest, from a solve of its own (to about 2 % beyond 1,000
         points): 0 if the distances are Euclidean.
+    spectrum_ : array of shape (n,) or None
+        All eigenvalues, negative ones included, where all were computed.
     proportion_explained_ : array of shape (k,)
         Of each axis; ``proportion_formula_`` says of what.
     n_positive_ : int
@@ -98,10 +108,7 @@ class ClassicalMDS(GramEmbedder):
     5.0
     """
 
-    reads = "distances"
     axis_prefix = "PCo"
-    n_features_in_: int
-    labels_: tuple[str, ...] | None
 
     def __init__(
         self,
@@ -127,71 +134,57 @@ class ClassicalMDS(GramEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
-        rng = generator(self.random_state)
-        if self.correction not in CORRECTIONS:
-            raise InputError(f"correction={self.correction!r}: use one of {CORRECTIONS}")
-        if not self._precomputed:
-            self.X_fit_ = as_points(opened, self.memory, missing=self._gower).copy()
-            self._settings = self._decided()
-        n = opened.D.shape[0] if self._precomputed else len(self.X_fit_)
+        checked_correction(self.correction)
+        points = self._read_points(opened)  # 1
+        n = points.known.shape[0]
         k, self.constant_, self.landmark_error_ = self._checked_count(n), 0.0, 0.0
+        rng, self._shepard = generator(self.random_state), None
         how = {"solver": self.solver, "memory": self.memory, "rng": rng}
         if self.landmarks is not None:
-            return self._fit_landmarks(opened, n, k, how)
-        D = self._distances(opened, n)  # 1
-        D, unit = self._mended(D)
-        mine = not self._precomputed or D is not opened.D
-        K = from_distances(D, overwrite=mine)  # 2
+            return self._fit_landmarks(points, n, k, how)
         masses = None if self.weights is None else self._masses(n)
+        quick, unit, dtype = self._quick(points, n, k, masses), 1.0, points.known.dtype
+        if quick is None:  # 2
+            K, unit, dtype = self._whole(points, n)
+        else:
+            K = quick if dtype == np.float32 else points.half_squares()
+        how |= {"quick": quick, "both_ends": not self._euclidean}
         gram = GramEmbedding.of(K, k, diagonal=np.zeros(n), weights=masses, **how)  # 3
-        self._embed(gram, D.dtype, unit)
+        self._embed(gram, dtype, unit)
         self._judge(K, gram, rng)  # 4
+        if points.resident:
+            pairs = sample_pairs(n)
+            found = corrected_distances(points.of_pairs(pairs), self.correction, self.constant_)
+            self._shepard = Shepard.of(found, self.embedding_, pairs)
+
+    def _fit_landmarks(self, points: Measured, n: int, k: int, how: dict[str, Any]) -> None:
+        m = check_landmarks(self.landmarks, k, n)
+        if self.correction is not None or self.weights is not None:
+            raise InputError("landmarks go with neither correction nor weights")
+        self.landmarks_ = np.sort(how["rng"].choice(n, m, replace=False))
+        found = by_landmarks(points.between, self.landmarks_, n, k, how)
+        self.landmark_error_ = found.error
+        self._embed(found.gram, found.gram.pairs.vectors.dtype)
+        self.embedding_ = found.coordinates.astype(self.embedding_.dtype)
+        self._judge(found.K, found.gram, how["rng"])
 
     def _similar(self, new: Array) -> tuple[Array, Array]:
-        d = new
         if not self._precomputed:
             against = self.X_fit_ if self.landmarks is None else self.X_fit_[self.landmarks_]
-            d = self._between(new, against)
+            new = self._between(new, against)
         elif self.landmarks is not None:
-            d = new[:, self.landmarks_]
-        d = np.asarray(d, np.float64) * self._unit
-        constant = self.constant_ * self._unit
-        if self.correction == "cailliez":
-            d = np.where(d > 0, d + constant, 0.0)
-        elif self.correction == "sqrt":
-            d = np.sqrt(d) * np.sqrt(self._unit)
-        rows = -0.5 * d * d  # 5
-        if self.correction == "lingoes":
-            rows = np.where(d > 0, rows - constant * self._unit, 0.0)
+            new = new[:, self.landmarks_]
+        rows = corrected_rows(new, self.correction, self.constant_, self._unit)  # 5
         return rows, np.zeros(len(rows))
-
-    def _new(self, opened: Any) -> Array:
-        if self._precomputed:
-            return np.asarray(opened)
-        return as_points(opened, self.memory, missing=self._gower)
 
     def _judge(self, K: Any, gram: GramEmbedding, rng: np.random.Generator) -> None:
         """Step 4: negativity, goodness of fit, proportions."""
-        n, values = K.shape[0], gram.pairs.values
-        kept, largest = np.maximum(values, 0.0), max(float(values[0]), np.finfo(float).tiny)
-        euclidean = self.metric == "euclidean" and self.correction is None
-        self.negativity_, self.goodness_of_fit_ = 0.0, None
-        positive, formula = gram.trace, "eigenvalue / sum of all eigenvalues"
-        if not euclidean and (n <= EXACT or self.solver == "dense"):
-            spectrum = full_spectrum(K, gram)
-            noise = n * np.finfo(K.dtype).eps * largest
-            self.negativity_ = float(max(-spectrum[-1] - noise, 0.0) and -spectrum[-1] / largest)
-            positive = float(spectrum[spectrum > 0].sum())
-            formula = "eigenvalue / sum of the positive eigenvalues"
-            self.goodness_of_fit_ = (
-                float(kept.sum() / np.abs(spectrum).sum()),
-                float(kept.sum() / positive),
-            )
-        elif not euclidean:
-            self.negativity_ = abs(negativity(K, gram, rng)) / largest
-        else:
-            self.goodness_of_fit_ = (float(kept.sum() / positive),) * 2
-        self.proportion_explained_, self.proportion_formula_ = kept / positive, formula
+        dense = isinstance(self.solver, str) and self.solver == "dense"
+        found = SpectrumQuality.of(K, gram, euclidean=self._euclidean, dense=dense, rng=rng)
+        self.negativity_, self.goodness_of_fit_ = found.negativity, found.goodness_of_fit
+        self.proportion_explained_, self.proportion_formula_ = found.proportions, found.formula
+        all_of_it = found.spectrum
+        self.spectrum_ = None if all_of_it is None else all_of_it / self._unit / self._unit
         if self.negativity_ > 0.2:
             warn(
                 f"the distances are not Euclidean: the most negative eigenvalue is "
@@ -199,8 +192,45 @@ class ClassicalMDS(GramEmbedder):
                 "'sqrt' would mend them"
             )
 
+    def _planned(self, rows: Any) -> Plan:
+        n, k = rows.shape[0], self._checked_count(rows.shape[0])
+        if self.landmarks is not None:
+            found = plan(Expected((self.landmarks, self.landmarks), rows.dtype), k)
+            route = f"{self.landmarks} landmarks of {n} points: {found.route}"
+            return replace(found, route=route, bytes=found.bytes + 25_000_000 * 8, passes=1)
+        found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
+        size = n * n * np.dtype(rows.dtype).itemsize
+        stored = "distances" if not self._precomputed else "squares of the distances"
+        if size + found.bytes > budget(self.memory) and not self._precomputed:
+            self._refuse(n, size + found.bytes)
+        if not rows.resident:
+            return replace(found, passes=40)
+        route = f"{stored} ({n} x {n}) stored, {found.route}"
+        return replace(found, route=route, bytes=size + found.bytes, passes=1)
+
     def _shares(self) -> Array:
         return np.asarray(self.proportion_explained_)
+
+    def _keeps(self) -> dict[str, Any]:
+        few = "n" if self.landmarks is None else "m"
+        return {
+            **super()._keeps(),
+            **({"labels_": "text n?"} if self._precomputed else {"_settings": dict}),
+            **({} if self.landmarks is None else {"landmarks_": "m -> n"}),
+            **({"X_fit_": "n p nan"} if self._gower else {}),
+            "gram_": (GramEmbedding, {"n": few}),
+            "eigenvectors_": f"{few} k",
+            "spectrum_": f"{few}?",
+            "_shepard": Shepard | None,
+            "constant_": float,
+            "landmark_error_": float,
+            "goodness_of_fit_": tuple | None,
+            "proportion_explained_": "k",
+            "proportion_formula_": str,
+        }
+
+    def _shown(self) -> dict[str, Any]:
+        return super()._shown() | {"spectrum": self.spectrum_, "shepard": self._shepard}
 
     def _measured(self) -> dict[str, Any]:
         return {
@@ -220,84 +250,43 @@ class ClassicalMDS(GramEmbedder):
             )
         yield f"share = {self.proportion_formula_}"
         if self.goodness_of_fit_ is not None:
-            of_sizes, of_positive = map(number, self.goodness_of_fit_)
-            yield (
-                f"goodness of fit {of_sizes} (kept eigenvalues / sum of the sizes of all)"
-                + (f", {of_positive} (/ sum of the positive)" if of_positive != of_sizes else "")
-            )
-        if self.correction == "sqrt":
-            yield "correction: square roots of the distances were scaled"
-        elif self.correction is not None:
-            what = "squared distance" if self.correction == "lingoes" else "distance"
-            added = self.constant_ * (2 if self.correction == "lingoes" else 1)
-            yield (
-                f"correction ({self.correction.capitalize()}): {number(added)} added to every "
-                f"{what}"
-                if added
-                else "correction: none was needed"
-            )
+            yield fit_said(self.goodness_of_fit_)
+        if self.correction is not None:
+            yield correction_said(self.correction, self.constant_)
         which = "the distances" if self.landmarks is None else "distances between landmarks"
-        yield (
-            f"{which} are not Euclidean: the most negative eigenvalue is "
-            f"{percent(self.negativity_)} of the largest; that part is left out"
-            if self.negativity_ > 0
-            else f"{which} are Euclidean: no eigenvalue is negative beyond rounding"
-        )
+        yield euclidean_said(which, self.negativity_)
 
-    def _distances(self, opened: Any, n: int) -> Any:
-        """Step 1, before any correction."""
-        if self._precomputed:
-            D = opened.D
-            fits = not isinstance(D, np.ndarray) or 1.1 * D.nbytes <= budget(self.memory)
-            return D if fits else ArrayRows(D, self.memory)  # a map in blocks, nothing stored
-        size = n * n * self.X_fit_.dtype.itemsize
-        if size > budget(self.memory):
-            raise MemoryRefusedError(
-                f"distances between {n} points need {in_words(size)}, the budget is "
-                f"{in_words(budget(self.memory))}; use landmarks=1000, or raise memory="
-            )
-        return self._between(self.X_fit_, None)
+    def _quick(self, points: Measured, n: int, k: int, masses: Array | None) -> Any:
+        """Steps 1 and 2 for many points: half of K, in float32; ``None``: K whole instead."""
+        if self.correction is not None or not points.resident:
+            return None
+        found = self._tiles(n, k, points.tiles, masses)
+        return found if found is not None and found.sums.any() else None
 
-    def _between(self, X: Array, Y: Array | None) -> Array:
-        return pairwise(X, Y, checked_metric(self.metric), **self._settings)
-
-    def _decided(self) -> dict[str, Any]:
-        """Parameters of the metric; what depends on the data is taken from all training points."""
-        settings = dict(self.metric_params or {})
-        X = self.X_fit_.astype(np.float64, copy=False)
-        if self._gower and settings.get("ranges") is None:
-            known = [column[~np.isnan(column)] for column in X.T]
-            settings["ranges"] = [np.ptp(each) if each.size else 0.0 for each in known]
-        elif self.metric == "mahalanobis" and "VI" not in settings:
-            settings["VI"] = np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
-        return settings
+    def _whole(self, points: Measured, n: int) -> tuple[Any, float, Any]:
+        """Steps 1 and 2: K, the factor that distances were multiplied by, and their dtype."""
+        D, size = points.known, n * n * points.known.dtype.itemsize
+        if not self._precomputed:
+            if size > budget(self.memory):
+                self._refuse(n, size)
+            D = points.whole()
+        elif points.resident and 1.1 * size > budget(self.memory):
+            D = ArrayRows(D, self.memory)  # a map in blocks, nothing stored
+        mended = corrected(D, self.correction)
+        self.constant_ = mended.constant
+        mine = not self._precomputed or mended.D is not points.known
+        return from_distances(mended.D, overwrite=mine), mended.unit, mended.D.dtype
 
     @property
-    def _gower(self) -> bool:
-        """Whether the metric knows what to do with missing values."""
-        return isinstance(self.metric, str) and self.metric == "gower"
+    def _euclidean(self) -> bool:
+        """Whether the distances are known to be Euclidean."""
+        return isinstance(self.metric, str) and self.metric == "euclidean" and not self.correction
 
-    def _mended(self, D: Any) -> tuple[Any, float]:
-        """D corrected and brought into the range where squares are safe, and by what factor."""
-        if not isinstance(D, np.ndarray):
-            if self.correction is not None:
-                raise InputError(
-                    "a correction needs the whole matrix in memory; raise memory=, or use "
-                    "gramian.quality.euclidean on a part of the points"
-                )
-            return D, 1.0
-        peak = float(D.max())
-        if not peak > 0:
-            raise InputError("all distances are 0: all points are equal, nothing to embed")
-        unit = unit_for(peak, D.dtype)
-        D = D * D.dtype.type(unit) if unit != 1 else D
-        if self.correction == "sqrt":
-            return np.sqrt(D) * D.dtype.type(np.sqrt(unit)), unit
-        if self.correction is not None:
-            repaired = (lingoes if self.correction == "lingoes" else cailliez)(D)
-            self.constant_ = repaired.amount / unit / (unit if self.correction == "lingoes" else 1)
-            return repaired.D.astype(D.dtype, copy=False), unit
-        return D, unit
+    def _refuse(self, n: int, size: int) -> None:
+        raise MemoryRefusedError(
+            f"distances between {n} points need {in_words(size)}, the budget is "
+            f"{in_words(budget(self.memory))}; use landmarks=1000, or raise memory="
+        )
 
     def _masses(self, n: int) -> Array:
         masses = weights_of(self.weights, n, "weights")
@@ -305,72 +294,3 @@ class ClassicalMDS(GramEmbedder):
             first = int(np.flatnonzero(masses <= 0)[0])
             raise InputError(f"weights are above 0, got 0 at position {first}; leave it out")
         return masses
-
-    def _fit_landmarks(self, opened: Any, n: int, k: int, how: dict[str, Any]) -> None:
-        m = self.landmarks
-        if isinstance(m, bool) or not isinstance(m, (int, np.integer)) or not k + 2 <= m <= n:
-            raise InputError(
-                f"landmarks={m!r}: a whole number from n_components + 2 = {k + 2} to n = {n}"
-            )
-        if self.correction is not None or self.weights is not None:
-            raise InputError("landmarks go with neither correction nor weights")
-        rng: np.random.Generator = how["rng"]
-        self.landmarks_ = np.sort(rng.choice(n, int(m), replace=False))
-
-        def to_landmarks(rows: slice | Array, chosen: Array) -> Array:
-            if not self._precomputed:
-                return self._between(self.X_fit_[rows], self.X_fit_[chosen])
-            if isinstance(opened.D, np.ndarray):
-                return np.asarray(opened.D[rows][:, chosen])
-            # in a file: rows of landmarks are read, which are their columns
-            lines = (opened.D.read_rows(slice(i, i + 1))[0, rows] for i in chosen)
-            return np.stack(list(lines), axis=1)
-
-        def scaled(chosen: Array) -> GramEmbedding:
-            D = to_landmarks(chosen, chosen)
-            if not D.any():
-                raise InputError("all landmarks are equal points; use more of them")
-            return GramEmbedding.of(from_distances(D), k, diagonal=np.zeros(len(chosen)), **how)
-
-        gram = scaled(self.landmarks_)
-        dtype = gram.pairs.vectors.dtype
-        self._embed(gram, dtype)
-        step = max(1, 25_000_000 // int(m))
-        placed = [
-            gram.place(from_distances(to_landmarks(slice(a, a + step), self.landmarks_)))
-            for a in range(0, n, step)
-        ]
-        self.embedding_ = np.concatenate(placed).astype(dtype)
-        order = rng.permutation(self.landmarks_)
-        some = np.sort(rng.choice(n, min(n, 500), replace=False))
-        halves = [
-            scaled(half).place(from_distances(to_landmarks(some, half)))
-            for half in (order[: int(m) // 2], order[int(m) // 2 :])
-            if len(half) > k + 1
-        ]
-        self.landmark_error_ = procrustes(*halves).rms if len(halves) == 2 else 1.0
-        K = from_distances(to_landmarks(self.landmarks_, self.landmarks_))
-        self._judge(K, gram, rng)
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._gower
-        return tags
-
-    def _open(self, X: Any, reset: bool) -> Any:
-        if not self._precomputed:
-            return super()._open(X, reset)
-        if not reset:
-            return open_cross_distances(X, self.n_features_in_, self.labels_, self.memory)
-        found = open_distances(X, self.memory)
-        self.n_features_in_, self.labels_ = found.D.shape[0], found.labels
-        return found
-
-    def _labels(self, opened: Any, n: int) -> tuple[str, ...] | None:
-        if not self._precomputed:
-            return super()._labels(opened, n)
-        return self.labels_ if n == self.n_features_in_ else None

@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from gramian.data.door import Opened, open_rows
 from gramian.errors import GramianWarning, InputError
 from gramian.maps import Array
+from gramian.quality.picture import picture_measures
 from gramian.results import Embedding
+from gramian.spectral.plan import Plan
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -37,12 +40,24 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         return self._place(self._open(X, reset=False))
 
+    def plan(self, X: Any) -> Plan:
+        """How ``fit(X)`` would be computed: route, memory, passes. Nothing is computed.
+
+        Parameters
+        ----------
+        X : as for ``fit``, or anything with ``shape``, ``dtype`` and ``resident``
+            A file is opened for its shape only; see ``gramian.spectral.plan.Expected``.
+        """
+        known = all(hasattr(X, name) for name in ("shape", "dtype", "resident"))
+        return self._planned(X if known else open_rows(X, getattr(self, "memory", None)).rows)
+
     def to_embedding(
         self,
         X: Any,
         *,
         labels: Sequence[str] | None = None,
         columns: Mapping[str, Any] | None = None,
+        details: bool = False,
     ) -> Embedding:
         """Coordinates of ``X`` with spectrum, certificate and names: for report, plot and table.
 
@@ -53,12 +68,64 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             Names of the rows; by default those that came with ``X``.
         columns : mapping, optional
             Further columns by name, for color and hover.
+        details : bool
+            Fill in as well what a report shows and takes up to about a second to compute.
         """
         check_is_fitted(self)
         opened = self._open(X, reset=False)
         Z = self._place(opened)
         names = self._labels(opened, len(Z)) if labels is None else labels
-        return self._embedding(Z, names, columns)
+        embedding = self._embedding(Z, names, columns)
+        if not details:
+            return embedding
+        judged = replace(embedding, measures={**embedding.measures, **self._judged(opened, Z)})
+        return replace(judged, **self._details(X, Z))
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        *,
+        title: str | None = None,
+        labels: Sequence[str] | None = None,
+        columns: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write a report as one HTML file that opens without a network.
+
+        Parameters
+        ----------
+        path : path
+            Ends in ``.html``. An existing file is replaced.
+        X : as for ``fit``
+            Can be left out where the method keeps the coordinates of its data (``embedding_``).
+        title : str, optional
+        labels : sequence of str, optional
+            Names of the rows.
+        columns : mapping, optional
+            Further columns by name, for color and hover.
+        """
+        from gramian.report import write_report  # the one look upward, docs/decisions/0005
+
+        if X is None and not hasattr(self, "embedding_"):
+            check_is_fitted(self)
+            raise InputError(
+                f"{type(self).__name__} does not keep the coordinates of its data; give the data "
+                "as well: model.report(path, X)"
+            )
+        embedding = self.to_embedding(X, labels=labels, columns=columns, details=True)
+        write_report(embedding, path, title=title)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted method to a file that ``gramian.load`` reads; no pickle, no code.
+
+        Parameters
+        ----------
+        path : path
+            Usually ``"name.gramian"``; a file of that name is replaced.
+        """
+        from gramian.methods.model_files import save
+
+        save(self, path)
 
     def _embedding(
         self, Z: Array, labels: Sequence[str] | None, columns: Mapping[str, Any] | None
@@ -89,13 +156,36 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _place(self, opened: Opened) -> Array:
         raise TypeError(f"{type(self).__name__} does not say how it places new points")
 
+    def _planned(self, rows: Any) -> Plan:
+        raise TypeError(f"{type(self).__name__} does not say how it would be computed")
+
     def _labels(self, opened: Any, n: int) -> tuple[str, ...] | None:
         """Names of the ``n`` points that were placed, if they came with any."""
         return opened.labels
 
+    def _keeps(self) -> dict[str, Any]:
+        """What a model file holds: fitted attributes with their kinds (see ``gramian.kept``)."""
+        return {"n_features_in_": "=p", "n_components_": "=k"}
+
     def _shown(self) -> dict[str, Any]:
         """Fields of ``Embedding`` that only the method knows."""
         return {}
+
+    def _details(self, X: Any, Z: Array) -> dict[str, Any]:
+        """Fields of ``Embedding`` that take a moment: for reports."""
+        return {}
+
+    def _judged(self, opened: Any, Z: Array) -> dict[str, Any]:
+        """How well the picture keeps distances and neighbors, where the rows are at hand."""
+        whole = getattr(opened.rows, "whole", None)
+        if whole is None:
+            return {}
+        X = whole.T if opened.rows.flip else whole
+        return picture_measures(X / self._units(), Z)
+
+    def _units(self) -> Any:
+        """What the variables were divided by before anything was computed."""
+        return 1.0
 
     def _open(self, X: Any, reset: bool) -> Opened:
         """Rows of X, and the checks of names and numbers of columns that scikit-learn asks for."""

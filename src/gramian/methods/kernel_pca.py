@@ -7,15 +7,13 @@
 4. functions  f_i = sum_j V_ji L_i^-1/2 k(x_j, .) are orthonormal in the kernel's Hilbert space
 5. new point  the row k(x, x_j), centered as the training rows were, times V L^-1/2
 
-B. Scholkopf, A. Smola and K.-R. Muller, Neural Computation 10 (1998). Pre-images: S. Mika et al.,
-NIPS 11 (1998).
+B. Scholkopf, A. Smola and K.-R. Muller, Neural Computation 10 (1998).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from inspect import signature
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,41 +21,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.door import as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
-from gramian.errors import InputError, MemoryRefusedError
-from gramian.gram.kernels import Kernel, KernelMap, fixed, kernel_diagonal
+from gramian.errors import InputError
+from gramian.gram.kernel_functions import KernelFunctions, preimages
+from gramian.gram.kernel_map import KernelMap
+from gramian.gram.kernels import Kernel, kernel, kernel_diagonal, settled
+from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
-from gramian.memory import budget, in_words
+from gramian.memory import budget
 from gramian.methods.embedder import generator, warn
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
-from gramian.spectral.pivoted import NystromEmbedding, nystrom_bytes
-from gramian.spectral.plan import Plan
+from gramian.spectral.pivoted import NystromEmbedding, nystrom_plan
+from gramian.spectral.plan import Expected, Plan, plan
 
 MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
     *("matern", "cosine"),
 )
-
-
-@dataclass(frozen=True)
-class KernelFunctions:
-    """Functions f_i = sum_j c_ji k(x_j, .) of a kernel's Hilbert space."""
-
-    kernel: Kernel
-    X: Array
-    coefficients: Array
-
-    def __call__(self, X: Any) -> Array:
-        """f_i(x) for the rows x of ``X``, of shape (m, k)."""
-        return np.asarray(self.kernel(as_numbers(X), self.X) @ self.coefficients)
-
-    def inner_products(self) -> Array:
-        """<f_i, f_j> in the Hilbert space, (k, k)."""
-        C = self.coefficients
-        return np.asarray(C.T @ np.asarray(self.kernel(self.X, self.X), np.float64) @ C)
 
 
 class KernelPCA(GramEmbedder):
@@ -97,7 +80,7 @@ class KernelPCA(GramEmbedder):
     eigenvectors_ : array of shape (n, k)
     negativity_ : float
         |most negative eigenvalue| / largest: 0 for a Mercer kernel. By theorem for the named ones;
-        measured (to two digits beyond 1,000 points) for polynomial, sigmoid, precomputed and
+        measured (to about 2 % beyond 1,000 points) for polynomial, sigmoid, precomputed and
         callable kernels.
     approximation_error_ : float
         Share of the kernel's trace that landmarks miss; 0 without them.
@@ -152,7 +135,9 @@ class KernelPCA(GramEmbedder):
         n, rng = opened.rows.shape[0], generator(self.random_state)
         k = self._checked_count(n, self.center)
         if self._precomputed:
-            K, diagonal, dtype = self._given(opened)
+            if self.landmarks is not None:
+                raise InputError("landmarks need points; a precomputed kernel is there in full")
+            given, diagonal, dtype = self._given(opened)
         else:
             self.X_fit_ = as_points(opened, self.memory).copy()
             dtype = self.X_fit_.dtype
@@ -162,12 +147,17 @@ class KernelPCA(GramEmbedder):
                 raise InputError("the kernel is not finite; scale the data, or change gamma")
             if self.landmarks is not None:
                 return self._embed_by_landmarks(k, diagonal, rng)
-            K = self._kernel_map()  # 1
+            given = None
+        quick = self._quick(given, k, n, diagonal)  # 1
+        K: Any = quick if quick is not None and dtype == np.float32 else given
+        if K is None:
+            K = self._kernel_map() if quick is None else KernelMap(self._k, self.X_fit_)
         _refuse_equal_points(K, diagonal, self.center)
         how = {"solver": self.solver, "memory": self.memory, "rng": rng}
+        how |= {"quick": quick, "both_ends": not self._mercer}
         gram = GramEmbedding.of(K, k, diagonal=diagonal, center=self.center, **how)  # 2, 3
         self.negativity_ = self.approximation_error_ = 0.0
-        if self.kernel not in MERCER:
+        if not self._mercer:
             largest = max(float(gram.pairs.values[0]), np.finfo(float).tiny)
             self.negativity_ = abs(negativity(K, gram, rng)) / largest
         if self.negativity_ > 1e-3:
@@ -179,12 +169,33 @@ class KernelPCA(GramEmbedder):
             gram = gram.first(max(gram.pairs.positive(), 1))
         self._embed(gram, dtype)
 
+    def _planned(self, rows: Any) -> Plan:
+        n, k = rows.shape[0], self._checked_count(rows.shape[0], self.center)
+        item = np.dtype(rows.dtype).itemsize
+        if self.landmarks is not None:
+            return nystrom_plan(n, int(self.landmarks), item, self.memory)
+        found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
+        size = n * n * item * 11 // 10
+        if size > budget(self.memory):
+            return replace(found, route=f"kernel never stored, {found.route}", passes=40)
+        route = f"kernel ({n} x {n}) stored, {found.route}"
+        return replace(found, route=route, bytes=size + found.bytes, passes=1)
+
     def _similar(self, new: Array) -> tuple[Array, Array]:
         if self._precomputed:  # what they are to themselves is not known: as a training point is
             return new, np.full(len(new), float(np.mean(self._diagonal)))
         against = self.X_fit_ if self.landmarks is None else self.X_fit_[self.gram_.pivots]
         new = self._shifted(new)
         return self._k(new, against), kernel_diagonal(self._k, new)  # 5
+
+    def _keeps(self) -> dict[str, Any]:
+        points = {"_shift": "p", "_decided": dict, "gamma_": float | None}
+        return {
+            **super()._keeps(),
+            **({"_diagonal": "n"} if self._precomputed else points),
+            "gram_": GramEmbedding if self.landmarks is None else NystromEmbedding,
+            "approximation_error_": float,
+        }
 
     def _measured(self) -> dict[str, Any]:
         return {
@@ -201,8 +212,7 @@ class KernelPCA(GramEmbedder):
                 f"{percent(self.approximation_error_)} of the kernel's trace"
             )
         if isinstance(self.kernel, str) and not self._precomputed:
-            decided = getattr(self._k, "keywords", {})
-            settings = [f"{name} = {number(value)}" for name, value in decided.items()]
+            settings = [f"{name} = {number(value)}" for name, value in self._decided.items()]
             yield f"kernel {', '.join([self.kernel, *settings])}"
         if not self.center:
             yield "not centered: the origin is that of the kernel's space (kernel MDS)"
@@ -252,40 +262,22 @@ class KernelPCA(GramEmbedder):
             raise InputError(
                 f"coordinates have {Z.shape[1]} columns, the model has {self.n_components_} axes"
             )
-        rbf = self.kernel in ("rbf", "gaussian")
-        method = ("fixed-point" if rbf else "ridge") if method is None else method
-        if method not in ("fixed-point", "ridge") or (method == "fixed-point" and not rbf):
-            raise InputError(
-                f"method={method!r}: use 'ridge', or 'fixed-point' with the rbf kernel"
-            )
-        found = self._by_ridge(Z)
-        if method == "fixed-point":
-            found = self._by_fixed_point(Z, found)
+        found = preimages(
+            Z,
+            self.functions_,
+            self.embedding_,
+            self.X_fit_,
+            center=self.center,
+            rbf=self.kernel in ("rbf", "gaussian"),
+            method=method,
+            alpha=self.alpha,
+        )
         return (found + self._shift).astype(self.embedding_.dtype)
 
-    def _by_ridge(self, Z: Array) -> Array:
-        trained = self.embedding_.astype(np.float64)
-        k = fixed("rbf", trained, gamma="median")
-        G = k(trained, trained) + self.alpha * np.eye(len(trained))
-        middle = self.X_fit_.mean(axis=0, dtype=np.float64)
-        return np.asarray(k(Z, trained) @ np.linalg.solve(G, self.X_fit_ - middle) + middle)
-
-    def _by_fixed_point(self, Z: Array, X: Array, steps: int = 200) -> Array:
-        """x <- sum of b_j k(x, x_j) x_j / sum of b_j k(x, x_j), b the coefficients of the image."""
-        functions = self.functions_
-        points = functions.X.astype(np.float64)
-        B = Z[:, : self.n_positive_] @ functions.coefficients.T
-        B += 1 / len(points) if self.center else 0.0
-        for _ in range(steps):
-            W = B * self._k(X, points)
-            total = W.sum(axis=1, keepdims=True)
-            safe = np.abs(total) > 1e-12 * np.abs(W).sum(axis=1, keepdims=True)
-            moved = np.where(safe, (W @ points) / np.where(safe, total, 1.0), X)
-            done = np.abs(moved - X).max() <= 1e-10 * max(np.abs(points).max(), 1e-300)
-            X = moved
-            if done:
-                break
-        return X
+    @property
+    def _k(self) -> Kernel:
+        """The kernel with its parameters, as they were decided at the fit."""
+        return kernel(self.kernel, **self._decided)
 
     @property
     def _precomputed(self) -> bool:
@@ -293,21 +285,36 @@ class KernelPCA(GramEmbedder):
 
     def _decide_kernel(self) -> None:
         """The kernel with all parameters decided; points shifted where that changes nothing."""
-        given = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        usual = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
+        self._decided = settled(self.kernel, self.X_fit_, usual, self.kernel_params)
+        self.gamma_ = self._decided.get("gamma")
         self._shift = np.zeros(self.X_fit_.shape[1], self.X_fit_.dtype)
-        if callable(self.kernel):
-            self._k = fixed(self.kernel, self.X_fit_, **(self.kernel_params or {}))
-        else:
-            known = signature(fixed(self.kernel, self.X_fit_)).parameters
-            taken = {name: value for name, value in given.items() if name in known}
-            self._k = fixed(self.kernel, self.X_fit_, **taken, **(self.kernel_params or {}))
-        self.gamma_ = getattr(self._k, "keywords", {}).get("gamma")
         if self.kernel == "linear" and self.center:  # centered inner products do not see the mean
             self._shift = self.X_fit_.mean(axis=0, dtype=np.float64).astype(self.X_fit_.dtype)
             self.X_fit_ -= self._shift
 
     def _shifted(self, X: Array) -> Array:
         return X - self._shift if self._shift.any() else X
+
+    @property
+    def _mercer(self) -> bool:
+        """Whether the kernel is positive semi-definite by theorem."""
+        return isinstance(self.kernel, str) and self.kernel in MERCER
+
+    def _quick(self, K: Array | None, k: int, n: int, diagonal: Array) -> SymmetricTiles | None:
+        """Half of a large kernel in float32, to search for pairs in."""
+
+        def fill(rows: slice, columns: slice) -> Array:
+            if K is not None:
+                return K[rows, columns].copy()
+            return np.asarray(self._k(self.X_fit_[rows], self.X_fit_[columns]))
+
+        found = self._tiles(n, k, lambda w: SymmetricTiles.of(n, fill, w, center=self.center))
+        if found is None or not self.center:
+            return found
+        # points that may all be equal are looked at one by one
+        apart = np.abs(found.sums - diagonal) > 1e-6 * np.abs(diagonal)
+        return found if apart.any() else None
 
     def _kernel_map(self) -> Any:
         """K as an array if the budget holds it, else as a map that is never stored."""
@@ -338,21 +345,12 @@ class KernelPCA(GramEmbedder):
                 f"landmarks={rank!r}: a whole number above n_components and at most n = {n}"
             )
         X, k_of = self.X_fit_, self._k
-        needs = nystrom_bytes(n, int(rank), X.dtype.itemsize)
-        if needs > budget(self.memory):
-            raise MemoryRefusedError(
-                f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "
-                f"{in_words(budget(self.memory))}; use fewer, or raise memory="
-            )
-        route = (
-            f"{rank} landmarks by randomly pivoted Cholesky, then a {rank} x {rank} eigenproblem"
-        )
         gram = NystromEmbedding.of(
             lambda j: k_of(X, X[j]),
             diagonal,
             int(rank),
             k,
-            Plan(route, "landmarks", None, needs),  # type: ignore[arg-type]
+            nystrom_plan(n, int(rank), X.dtype.itemsize, self.memory),
             self.center,
             rng,
             default_tolerance(X.dtype),

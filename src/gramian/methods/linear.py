@@ -6,50 +6,27 @@ A fitted linear method has ``mean_``, ``scale_`` (or ``None``), ``components_`` 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.data.door import Opened, as_numbers
-from gramian.data.moments import refuse_non_finite
-from gramian.data.rows import Centering
-from gramian.errors import CertificateWarning, InputError
+from gramian.errors import CertificateWarning
 from gramian.inference.gaussian import LowRankGaussian
 from gramian.maps import Array, ImplicitMap, to_dense
-from gramian.methods.embedder import Embedder, warn
+from gramian.methods.affine import AffineEmbedder
+from gramian.methods.embedder import warn
 from gramian.quality.axes import contributions, correlations, cos2
+from gramian.spectral.plan import Plan
 from gramian.spectral.principal import Axes, rank_tolerance
 
 
-class LinearEmbedder(Embedder):
+class LinearEmbedder(AffineEmbedder):
     """Base of methods whose coordinates are linear in the data."""
 
-    n_samples_: int | None
     singular_values_: Array | None
     log_generalized_variance_: float | None
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Points of the data space with the coordinates ``X`` (n, k): m + V z."""
-        check_is_fitted(self)
-        Z = as_numbers(X)
-        if Z.shape[1] != self.n_components_:
-            raise InputError(
-                f"coordinates have {Z.shape[1]} columns, the model has {self.n_components_} axes"
-            )
-        missing = np.argwhere(~np.isfinite(Z))
-        if len(missing):
-            row, column = missing[0]
-            raise InputError(
-                f"the coordinates hold NaN or inf, first at row {row}, column {column}"
-            )
-        dtype = np.float32 if Z.dtype == np.float32 else np.float64
-        Z = Z.astype(np.float64) * self._stretch()
-        return np.asarray((Z @ self.components_ * self._units() + self.mean_).astype(dtype))
-
-    def placement_residual(self, X: Any) -> Array:
-        """Distance of each row of ``X`` from the plane of the axes: how far outside it lies."""
-        return np.sqrt(self._lengths_and_left_over(self._opened(X))[2])
 
     def score_samples(self, X: Any) -> Array:
         """Log-likelihood of each row under the Gaussian model of the fit."""
@@ -118,9 +95,7 @@ class LinearEmbedder(Embedder):
             )
         left = max(total - float(values.sum()), 0.0) if k < min(n, p) else 0.0
         in_data_units = np.array([*values, total, left]) / self._divisor
-        *variances, self.total_variance_, self.reconstruction_error_ = _rescaled(
-            in_data_units, back
-        )
+        *variances, self.total_variance_, self.reconstruction_error_ = rescaled(in_data_units, back)
         self.explained_variance_ = np.array(variances)
         self.explained_variance_ratio_ = values / total if total > 0 else np.zeros(k)
         self.singular_values_ = np.sqrt(values) / back
@@ -140,6 +115,24 @@ class LinearEmbedder(Embedder):
             (group.start, group.stop - 1) for group in pairs.groups() if group.stop <= self.rank_
         ]
 
+    def _keeps(self) -> dict[str, Any]:
+        by_axis = "explained_variance_", "explained_variance_ratio_", "residuals_", "_spreads"
+        numbers = "total_variance_", "reconstruction_error_", "noise_variance_", "tolerance_"
+        return {
+            **super()._keeps(),
+            **dict.fromkeys(("mean_", "_mean_rest", "_deviations"), "p"),
+            **dict.fromkeys(by_axis, "k"),
+            **dict.fromkeys((*numbers, "_divisor"), float),
+            "components_": "k p",
+            "scale_": "p?",
+            "singular_values_": "k?",
+            "log_generalized_variance_": float | None,
+            "n_samples_": int | None,
+            "rank_": int,
+            "equal_axes_": list,
+            "plan_": Plan,
+        }
+
     def _shown(self) -> dict[str, Any]:
         names = getattr(self, "feature_names_in_", None)
         return {
@@ -158,48 +151,8 @@ class LinearEmbedder(Embedder):
             ),
         }
 
-    def _checked_divisor(self, weight: float) -> float:
-        if isinstance(self.ddof, bool) or not isinstance(self.ddof, (int, float, np.integer)):
-            raise InputError(f"ddof={self.ddof!r}: a number is needed, usually 1 or 0")
-        if not 0 <= self.ddof < weight:
-            raise InputError(f"ddof={self.ddof!r} must be at least 0 and less than n = {weight:g}")
-        return float(weight - self.ddof)
-
-    def _place(self, opened: Opened) -> Array:
-        return self._coordinates(opened) * self._shrink().astype(opened.rows.dtype)
-
-    def _coordinates(self, opened: Opened) -> Array:
-        """z = V'(x - m), before whitening."""
-        Y = self._centered(opened)
-        Z = np.asarray(Y @ np.ascontiguousarray(self.components_.T, dtype=Y.dtype))
-        if not np.isfinite(Z).all():
-            refuse_non_finite(opened.rows)
-            raise InputError("the coordinates overflow: the data are far larger than in the fit")
-        return Z
-
-    def _centered(self, opened: Opened) -> Any:
-        rows = opened.rows
-        ones = np.ones(1)
-        return rows.then(
-            Centering.of(self.mean_, self._mean_rest, 1 / self._units(), ones, rows.dtype)
-        )
-
-    def _lengths_and_left_over(self, opened: Opened) -> tuple[Array, Array, Array]:
-        """Coordinates, |x - m|^2 and |x - m - V z|^2 of each row, a block at a time."""
-        Y, Z = self._centered(opened), self._coordinates(opened).astype(np.float64)
-        V = self.components_.astype(np.float64)
-        lengths, left_over = np.empty(len(Z)), np.empty(len(Z))
-        for rows in Y.row_blocks():
-            block = Y.read_rows(rows).astype(np.float64)
-            lengths[rows] = np.einsum("ij,ij->i", block, block)
-            block -= Z[rows] @ V
-            left_over[rows] = np.einsum("ij,ij->i", block, block)
-        return Z, lengths, left_over
-
-    def _opened(self, X: Any) -> Opened:
-        check_is_fitted(self)
-        opened = self._open(X, reset=False)
-        return opened
+    def _details(self, X: Any, Z: Array) -> dict[str, Any]:
+        return {"point_cos2": self.cos2(X)} if len(Z) * self.n_features_in_ <= 20_000_000 else {}
 
     def _gaussian(self) -> LowRankGaussian:
         return LowRankGaussian(
@@ -213,25 +166,13 @@ class LinearEmbedder(Embedder):
         wide = self.n_samples_ is not None and A.shape[0] > self.n_samples_
         return A if wide else to_dense(A)
 
-    def _units(self) -> Array:
-        p = self.components_.shape[1]
-        return np.ones(p) if self.scale_ is None else np.asarray(self.scale_)
 
-    def _shrink(self) -> Array:
-        """What coordinates are multiplied by: 1, or 1 / standard deviation when whitening."""
-        if not getattr(self, "whiten", False):
-            return np.ones(self.n_components_)
-        deviations = np.sqrt(self.explained_variance_)
-        inside = np.arange(self.n_components_) < self.rank_
-        return np.divide(1.0, deviations, out=np.zeros_like(deviations), where=inside)
-
-    def _stretch(self) -> Array:
-        if not getattr(self, "whiten", False):
-            return np.ones(self.n_components_)
-        return np.sqrt(self.explained_variance_)
+def counting(found: Axes, Y: Any) -> Axes:
+    """The axes with a plan that says how often the data were visited."""
+    return replace(found, plan=replace(found.plan, passes=Y.passes))
 
 
-def _rescaled(values: Array, back: float) -> Array:
+def rescaled(values: Array, back: float) -> Array:
     """Variances in the data's own units; said aloud where they leave the range of floats."""
     with np.errstate(over="ignore", under="ignore"):
         out = values / back / back

@@ -18,15 +18,16 @@ import numpy as np
 
 from gramian.data.door import Opened, as_numbers, open_rows
 from gramian.data.moments import units_of
-from gramian.data.rows import Centering
 from gramian.errors import InputError
+from gramian.inference.band import chance_band
 from gramian.inference.choose import checked_components, share_reached
 from gramian.inference.horn import horn_components
 from gramian.inference.minka import minka_dimension
 from gramian.maps import Array
 from gramian.methods.embedder import generator, warn, weights_of
-from gramian.methods.linear import LinearEmbedder
+from gramian.methods.linear import LinearEmbedder, counting
 from gramian.spectral.eigenpairs import symmetric
+from gramian.spectral.plan import Plan, expected_passes, plan_axes
 from gramian.spectral.principal import Axes, Covariance, principal_axes, principal_axes_until
 
 
@@ -131,24 +132,18 @@ class PCA(LinearEmbedder):
         return self.fit(X, sample_weight=sample_weight).transform(X)
 
     def _fit(self, opened: Opened, weights: Any = None) -> None:
-        rows = opened.rows
-        moments = rows.moments(weights)
-        self._divisor = self._checked_divisor(moments.weight)
-        deviations = np.sqrt(moments.variance * (moments.weight / self._divisor))
-        units = units_of(self.scale, deviations, opened.columns)
-        self.mean_, self._mean_rest = moments.high / moments.unit, moments.low / moments.unit
-        self.scale_ = None if self.scale is None else units / moments.unit
-        self.n_samples_ = n = rows.shape[0]
-        factor = moments.unit / units
-        center = Centering.of(self.mean_, self._mean_rest, factor, np.sqrt(weights), rows.dtype)
-        cross = None if moments.cross is None else moments.cross.scaled(1 / units)
-        Y = rows.then(center, cross)  # 1
-        total = float(np.sum(moments.variance / units**2)) * moments.weight
-        most = min(max(n, int(moments.weight)) - 1, Y.shape[1])
-        axes = self._axes(Y, most, total, moments.weight)  # 2
-        axes = replace(axes, plan=replace(axes.plan, passes=rows.passes))
-        back = moments.unit if self.scale is None else 1.0
-        self._keep(axes, total, back, deviations / moments.unit, rows.dtype)  # 3
+        Y, total, weight, back, deviations = self._centering(opened, weights)  # 1
+        n = max(Y.shape[0], int(weight))
+        axes = self._axes(Y, min(n - 1, Y.shape[1]), total, weight)  # 2
+        self._keep(counting(axes, Y), total, back, deviations, Y.dtype)  # 3
+
+    def _planned(self, rows: Any) -> Plan:
+        most = min(rows.shape[0] - 1, rows.shape[1])
+        k = checked_components(self.n_components, most)
+        if isinstance(k, float | str):  # decided on the way: as many as are looked at first
+            k = most if most <= 600 or k == "mle" else 64
+        found = plan_axes(rows, k, self.solver, self.memory)
+        return replace(found, passes=expected_passes(found, rows.shape[1]))
 
     def _axes(self, Y: Any, most: int, total: float, weight: float | None) -> Axes:
         """Step 2, for however ``n_components`` was said."""
@@ -182,6 +177,16 @@ class PCA(LinearEmbedder):
             found = principal_axes(Y, Y.shape[1], **how)
             return found.first(minka_dimension(found.pairs.values / weight, round(weight)))
         return principal_axes(Y, k, **how)
+
+    def _details(self, X: Any, Z: Array) -> dict[str, Any]:
+        """Horn's band too, where ``X`` can be what was fitted, every row with the same weight."""
+        n, found = self.n_samples_, super()._details(X, Z)
+        if n is not None and n == len(Z) and self._divisor == n - self.ddof:
+            how = {"scale": self.scale, "memory": self.memory, "random_state": 0}
+            chance = chance_band(X, **how)
+            units = (n - 1) / self._divisor if self.scale is None else 1.0
+            found["chance"] = None if chance is None else chance.times(units)
+        return found
 
     @classmethod
     def from_covariance(

@@ -6,7 +6,8 @@ everything else follows from its ``GramEmbedding``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,21 +16,24 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.data.door import Opened
 from gramian.data.moments import refuse_non_finite
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
+from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import Embedder, warn
+from gramian.quality.picture import picture_measures
 from gramian.results import Embedding
+from gramian.spectral.gram_embedding import EXACT, GramEmbedding, shares
+from gramian.spectral.plan import Plan
 
 _block = 25_000_000  # similarities of new points held at a time
 
 
-class GramEmbedder(Embedder):
-    """Base of methods that embed by the top eigenpairs of a centered map of similarities."""
+class PointEmbedder(Embedder):
+    """Base of methods that keep the coordinates of the points they were fitted to."""
 
-    gram_: Any  # GramEmbedding, or an approximation with the same verbs
     n_components: Any
     memory: Any
-    negativity_: float
+    embedding_: Array
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to ``X``; the coordinates of its points are kept (``y`` is ignored)."""
@@ -53,6 +57,7 @@ class GramEmbedder(Embedder):
         *,
         labels: Sequence[str] | None = None,
         columns: Mapping[str, Any] | None = None,
+        details: bool = False,
     ) -> Embedding:
         """Coordinates with spectrum, certificate and names: for report, plot and table.
 
@@ -64,11 +69,85 @@ class GramEmbedder(Embedder):
             Names of the points; by default those that came with them.
         columns : mapping, optional
             Further columns by name, for color and hover.
+        details : bool
+            Fill in as well what a report shows and takes up to about a second to compute.
         """
         if X is not None:
-            return super().to_embedding(X, labels=labels, columns=columns)
+            return super().to_embedding(X, labels=labels, columns=columns, details=details)
         check_is_fitted(self)
-        return self._embedding(self.embedding_, self._names if labels is None else labels, columns)
+        Z = self.embedding_
+        embedding = self._embedding(Z, self._names if labels is None else labels, columns)
+        if not details or self._precomputed:
+            return embedding
+        measures = {**embedding.measures, **self._kept(self.X_fit_, Z)}
+        return replace(embedding, measures=measures)
+
+    def _new(self, opened: Any) -> Array:
+        """What new points are known by: coordinates, or distances to the training points."""
+        return as_points(opened, self.memory)
+
+    def _keeps(self) -> dict[str, Any]:
+        return {
+            **super()._keeps(),
+            **({"n_features_in_": "=n"} if self._precomputed else {"X_fit_": "n p"}),
+            "embedding_": "n k",
+            "plan_": Plan,
+            "_names": "text n?",
+        }
+
+    def _shown(self) -> dict[str, Any]:
+        return {
+            "plan": str(self.plan_),
+            "measures": self._measured(),
+            "notes": tuple(self._said()),
+        }
+
+    def _measured(self) -> dict[str, Any]:
+        """What the method measured of itself, by name."""
+        return {}
+
+    def _judged(self, opened: Any, Z: Array) -> dict[str, Any]:
+        return {} if self._precomputed else self._kept(self._new(opened), Z)
+
+    def _kept(self, X: Array, Z: Array) -> dict[str, Any]:
+        """How well the picture keeps the distances that were asked for, where NaN has no say."""
+        metric = getattr(self, "metric", "euclidean")
+        plain = not getattr(self, "metric_params", None) and metric != "gower"
+        return picture_measures(X, Z, metric) if plain else {}
+
+    def _said(self) -> Iterator[str]:
+        """What was decided on the way and should be known, a sentence each."""
+        yield from ()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._precomputed
+        tags.input_tags.sparse = not self._precomputed
+        return tags
+
+    @property
+    def _precomputed(self) -> bool:
+        """Whether ``X`` holds similarities or distances already."""
+        return False
+
+    def _checked_count(self, n: int, center: bool = True) -> int:
+        """How many axes: centered points have at most n - 1 of them, others n; by default all."""
+        k, most = self.n_components, n - 1 if center else n
+        if k is None:
+            return most
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
+            raise InputError(
+                f"n_components={k!r}: a whole number from 1 to {most} is needed for {n} points"
+            )
+        return int(k)
+
+
+class GramEmbedder(PointEmbedder):
+    """Base of methods that embed by the top eigenpairs of a centered map of similarities."""
+
+    gram_: Any  # GramEmbedding, or an approximation with the same verbs
+    solver: Any
+    negativity_: float
 
     def placement_residual(self, X: Any) -> Array:
         """How far each new point lies outside the space of the axes."""
@@ -87,13 +166,21 @@ class GramEmbedder(Embedder):
         for a in range(0, len(new), step):
             yield self._similar(new[a : a + step])
 
-    def _new(self, opened: Any) -> Array:
-        """What new points are known by: coordinates, or distances to the training points."""
-        return as_points(opened, self.memory)
-
     def _similar(self, new: Array) -> tuple[Array, Array]:
         """Similarities of new points to the training points (m, n), and to themselves (m,)."""
         raise TypeError(f"{type(self).__name__} does not say how new points compare")
+
+    def _tiles(
+        self, n: int, k: int, make: Callable[[Array], SymmetricTiles | None], weights: Any = None
+    ) -> SymmetricTiles | None:
+        """Half of a large map in float32, to search for pairs in; ``None`` where that is no help.
+
+        ``make`` is given the shares of the points.
+        """
+        few = self.solver == "auto" and n > EXACT and k <= n // 6
+        if not few or 1.2 * SymmetricTiles.bytes(n) > budget(self.memory):
+            return None
+        return make(shares(n, weights))
 
     def _embed(self, gram: Any, dtype: Any, unit: float = 1.0) -> None:
         """The public attributes; distances were multiplied by ``unit`` before."""
@@ -117,51 +204,31 @@ class GramEmbedder(Embedder):
                 "positive eigenvalue; coordinates on the others are 0"
             )
 
-    def _shown(self) -> dict[str, Any]:
+    def _keeps(self) -> dict[str, Any]:
         return {
+            **super()._keeps(),
+            "gram_": GramEmbedding,
+            **dict.fromkeys(("eigenvalues_", "residuals_"), "k"),
+            **dict.fromkeys(("_unit", "tolerance_", "negativity_"), float),
+            "eigenvectors_": "n k",
+            "n_positive_": int,
+        }
+
+    def _shown(self) -> dict[str, Any]:
+        return super()._shown() | {
             "eigenvalues": self.eigenvalues_,
             "explained": self._shares(),
             "residuals": self.residuals_,
             "tolerance": self.tolerance_,
-            "plan": str(self.plan_),
-            "measures": self._measured(),
-            "notes": tuple(self._said()),
         }
 
     def _measured(self) -> dict[str, Any]:
-        """What the method measured of itself, by name."""
         return {"negativity": self.negativity_}
 
-    def _said(self) -> Iterator[str]:
-        """What was decided on the way and should be known, a sentence each."""
-        yield from ()
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._precomputed
-        tags.input_tags.sparse = not self._precomputed
-        return tags
-
-    @property
-    def _precomputed(self) -> bool:
-        """Whether ``X`` holds similarities or distances already."""
-        return False
-
-    def _shares(self) -> Array:
+    def _shares(self) -> Array | None:
         """Share of the sum of all eigenvalues that each axis carries."""
         values = np.maximum(self.gram_.pairs.values, 0.0)
         return values / self.gram_.trace if self.gram_.trace > 0 else np.zeros_like(values)
-
-    def _checked_count(self, n: int, center: bool = True) -> int:
-        """How many axes: centered points have at most n - 1 of them, others n; by default all."""
-        k, most = self.n_components, n - 1 if center else n
-        if k is None:
-            return most
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= most:
-            raise InputError(
-                f"n_components={k!r}: a whole number from 1 to {most} is needed for {n} points"
-            )
-        return int(k)
 
 
 def as_points(opened: Opened, memory: Any = None, *, missing: bool = False) -> Array:
