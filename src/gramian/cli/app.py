@@ -16,13 +16,16 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 from gramian import __version__
+from gramian.cli.interrupt import heard_at_once
 
-__all__ = ["main"]
+__all__ = ["command_names", "main"]
 
 DONE, BUG, BAD_INPUT, NOT_CERTIFIED, NO_MEMORY, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 3, 4, 130, 141
 
@@ -49,7 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        return _run(given or ["--help"])
+        with heard_at_once(INTERRUPTED):
+            return _run(given or ["--help"])
     except BrokenPipeError:
         _forget_stdout()
         return PIPE_CLOSED
@@ -63,14 +67,20 @@ def _run(arguments: list[str]) -> int:
     import typer
 
     from gramian.cli.commands import app
+    from gramian.cli.config import environment, settings
     from gramian.errors import GramianError
 
     if "_GRAMIAN_COMPLETE" in os.environ:  # the shell asks what could come next
         app(prog_name="gramian")
-    command = typer.main.get_command(app)
     try:
+        found = settings()
         # Not app(...): that would swallow Ctrl-C and closed pipes before they reach us.
-        with command.make_context("gramian", list(arguments)) as context:
+        command = typer.main.get_command(app)
+        defaults = _defaults(command, {name: setting.value for name, setting in found.items()})
+        with (
+            environment(found),
+            command.make_context("gramian", list(arguments), default_map=defaults) as context,
+        ):
             code = command.invoke(context)
         return code if isinstance(code, int) else DONE
     except (BrokenPipeError, KeyboardInterrupt):
@@ -90,12 +100,40 @@ def _run(arguments: list[str]) -> int:
     except Exception as error:
         message = getattr(error, "format_message", None)
         if message is not None:  # a usage error of the option parser
-            _complain(f"{message().rstrip('.')}; see gramian {_help_for(arguments)}")
+            _complain(f"{_usage(message(), arguments)}; see gramian {_help_for(arguments)}")
             return BAD_INPUT
         if isinstance(error, OSError) and error.filename is not None:
             _complain(f"cannot open {error.filename}: {error.strerror}")
             return BAD_INPUT
         return _bug(error, arguments)
+
+
+def command_names() -> list[str]:
+    """All commands there are."""
+    import typer
+
+    from gramian.cli.commands import app
+
+    return list(getattr(typer.main.get_command(app), "commands", {}))
+
+
+def _defaults(command: Any, values: dict[str, str]) -> dict[str, Any]:
+    """The settings as defaults of every command and of the commands inside it."""
+    inside = dict(getattr(command, "commands", {}))
+    inside.pop("help", None)  # it has none of them, and would be taken for the option --help
+    return {**values, **{name: _defaults(each, values) for name, each in inside.items()}}
+
+
+def _usage(message: str, arguments: Sequence[str]) -> str:
+    """What the option parser says, and what may have been meant."""
+    found = re.match(r"No such command '([^']*)'", message)
+    if found is None:
+        return message.rstrip(".")
+    from gramian.cli.methods import METHODS
+    from gramian.cli.names import did_you_mean
+
+    known = list(METHODS) if arguments[0] == "plan" else command_names()
+    return f"No such command {found[1]!r}; {did_you_mean(found[1], known)}".rstrip("?")
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> int:
@@ -112,12 +150,8 @@ def _bug(error: Exception, arguments: Sequence[str]) -> int:
 
 
 def _help_for(arguments: Sequence[str]) -> str:
-    from gramian.cli.commands import app
-
-    names = (each.callback.__name__ for each in app.registered_commands if each.callback)
-    known = {name.replace("_", "-") for name in names}
     first = arguments[0] if arguments else ""
-    return f"{first} --help" if first in known else "--help"
+    return f"{first} --help" if first in command_names() else "--help"
 
 
 def _complain(sentence: str) -> None:

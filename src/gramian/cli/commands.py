@@ -1,9 +1,10 @@
-"""The commands. Each gathers its options, names its estimator, and hands over to ``run``."""
+"""The commands. Each gathers its options and hands over to the module that runs it.
+
+Commands that fit a method are made from the registry in ``methods.py``, one for each.
+"""
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,52 +12,89 @@ import typer
 
 from gramian import __version__
 from gramian.cli import options
-from gramian.cli.messages import Messages
-from gramian.cli.outputs import Outputs
-from gramian.cli.reading import Reading
-from gramian.cli.request import Request, asked
-from gramian.cli.run import check as run_check
-from gramian.cli.run import run
+from gramian.cli.methods import METHODS, Method
+from gramian.cli.names import starting
+from gramian.cli.request import Fits, Limited, Makes, Reads, Speaks, Writes, asked, with_options
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
 __all__ = ["app"]
 
+_PLAIN: dict[str, Any] = {
+    "rich_markup_mode": None,  # plain help: quick, and reads well in a pipe
+    "pretty_exceptions_enable": False,
+    "context_settings": {"help_option_names": ["-h", "--help"]},
+}
 app = typer.Typer(
     name="gramian",
     help="See the shape of data: PCA and its relatives, with every eigenpair certified.",
-    epilog="Start with: gramian demo",
-    rich_markup_mode=None,  # plain help: quick, and reads well in a pipe
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Start with: gramian demo. Then: gramian pca FILE, gramian help pca.",
+    **_PLAIN,
 )
+plans = typer.Typer(
+    name="plan",
+    help="What a run would take, before it runs: route, memory, passes over the data.",
+    epilog="Example: gramian plan pca big.npy -k 10 --memory 2GB",
+    no_args_is_help=True,
+    **_PLAIN,
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"gramian {__version__}")
+        raise typer.Exit
+
+
+def _show_config(asked: bool) -> None:
+    if asked:
+        from gramian.cli.config import described
+
+        print(described())
+        raise typer.Exit
 
 
 @app.callback()
 def _gramian(
     version: Annotated[
-        bool, typer.Option("--version", "-V", is_eager=True, help="Print the version and stop.")
+        bool,
+        typer.Option(
+            "--version",
+            "-V",
+            is_eager=True,
+            callback=_version,
+            help="Print the version and stop.",
+        ),
+    ] = False,
+    show_config: Annotated[
+        bool,
+        typer.Option(
+            "--show-config",
+            is_eager=True,
+            callback=_show_config,
+            help="Print the settings from the environment and from gramian.toml, and stop.",
+        ),
     ] = False,
 ) -> None:
-    if version:
-        print(f"gramian {__version__}")
-        raise typer.Exit
+    pass
 
 
 @app.command(epilog="Example: gramian demo --out-dir results")
+@asked
 def demo(
+    request: Speaks,
     out_dir: Annotated[
         Path, typer.Option(metavar="DIR", help="Where to write the two files.")
     ] = Path(),
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
     """See what a result looks like: PCA of the iris data.
 
     The data come with gramian. Writes gramian-demo.csv and gramian-demo.html, replacing those of
     an earlier demo.
     """
+    from gramian.cli.outputs import Outputs
+    from gramian.cli.reading import Reading
+    from gramian.cli.run import run
     from gramian.data.examples import iris_path
 
     try:
@@ -72,121 +110,63 @@ def demo(
         title="PCA of Fisher's irises",
     )
     with iris_path() as path:
-        return run(
-            Reading(str(path), color="species"),
-            _pca("", standardize=False, memory=None, seed=0),
-            outputs,
-            Messages(quiet),
-            json=json,
-            command="gramian demo",
-        )
+        reading = Reading(str(path), color="species")
+        fits = Fits(json=request.json, quiet=request.quiet, verbose=request.verbose, seed=0)
+        return run(METHODS["pca"], {}, reading, fits, outputs, command="gramian demo")
 
 
-@app.command(epilog="Example: gramian pca iris.csv --color species -o axes.csv --report iris.html")
-@asked
-def pca(
-    file: options.File,
-    request: Request,
-    components: options.Components = None,
-    standardize: options.Standardize = False,
-) -> int:
-    """Principal component analysis of the rows of a table.
+def _fitting(method: Method) -> Any:
+    """The command that fits a method and shows the result."""
 
-    Finds the directions in which the rows differ most. Prints eigenvalues, shares and the
-    certificate. Text columns are kept for color and hover.
-    """
-    memory, seed = request.memory, request.seed
-    estimator = _pca(components or "", standardize=standardize, memory=memory, seed=seed)
-    return request.run(file, estimator)
+    def command(request: Makes, file: str, **own: Any) -> int:
+        from gramian.cli.run import run
+
+        reading = request.reading(file, distances=method.reads_distances(own), gaps=method.gaps)
+        return run(method, own, reading, request, request.outputs)
+
+    return _from_registry(method, command, Makes)
 
 
-@app.command(epilog="Example: gramian classical-mds distances.csv --report map.html")
-@asked
-def classical_mds(
-    file: options.DistancesOrRows,
-    request: Request,
-    components: options.Axes = None,
-    metric: options.Metric = "precomputed",
-    correction: options.Correction = None,
-    landmarks: options.Landmarks = None,
-) -> int:
-    """Classical multidimensional scaling of distances: principal coordinates.
+def _planning(method: Method) -> Any:
+    """The command that plans a method and runs nothing."""
 
-    Draws points so that their distances are those of the file, as nearly as a few axes allow.
-    Prints eigenvalues, goodness of fit, and whether the distances are Euclidean.
-    """
+    def command(request: Fits, file: str, **own: Any) -> int:
+        from gramian.cli.plan import plan
 
-    def estimator(shape: tuple[int, int]) -> Any:
-        from gramian.methods.classical_mds import ClassicalMDS
+        reading = request.reading(file, distances=method.reads_distances(own), gaps=method.gaps)
+        return plan(method, own, reading, request)
 
-        return ClassicalMDS(
-            n_components=_count(components, 2, shape[0] - 1),
-            metric=metric,
-            correction=correction,
-            landmarks=landmarks,
-            memory=request.memory,
-            random_state=request.seed,
-        )
-
-    return request.run(file, estimator, distances=metric == "precomputed")
+    return _from_registry(method, command, Fits)
 
 
-@app.command(epilog="Example: gramian kernel-pca iris.csv --gamma median --color species")
-@asked
-def kernel_pca(
-    file: options.File,
-    request: Request,
-    components: options.Axes = None,
-    kernel: options.KernelName = "rbf",
-    gamma: options.Gamma = None,
-    degree: options.Degree = 3,
-    coef0: options.Offset = 1,
-    no_center: options.NoCenter = False,
-    landmarks: options.Landmarks = None,
-) -> int:
-    """Kernel principal component analysis of the rows of a table.
+def _from_registry(method: Method, command: Any, kind: type[Fits]) -> Any:
+    """A function with the file, the method's own options and those of a request."""
+    import inspect
 
-    PCA in the space of a kernel: sees curved shapes that straight axes miss. Prints eigenvalues,
-    shares, and the kernel with its parameters as they were decided.
-    """
-    decided = _gamma(gamma)
+    file = inspect.Parameter("file", inspect.Parameter.KEYWORD_ONLY, annotation=method.file)
+    made = with_options(command, [file, *method.own], "request", kind)
+    made.__name__, made.__doc__ = method.build.__name__, method.build.__doc__
+    return made
 
-    def estimator(shape: tuple[int, int]) -> Any:
-        from gramian.methods.kernel_pca import KernelPCA
 
-        return KernelPCA(
-            n_components=_count(components, 10, shape[0] - (not no_center)),
-            kernel=kernel,
-            gamma=decided,
-            degree=degree,
-            coef0=coef0,
-            center=not no_center,
-            landmarks=landmarks,
-            memory=request.memory,
-            random_state=request.seed,
-        )
-
-    return request.run(file, estimator)
+for _method in METHODS.values():
+    app.command(_method.name, epilog=f"Example: {_method.example}")(_fitting(_method))
+    plans.command(
+        _method.name,
+        help=f"What this would take: {_method.summary}",
+        epilog=f"Example: gramian plan {_method.name} FILE",
+    )(_planning(_method))
 
 
 @app.command(epilog="Example: gramian components iris.csv --standardize")
+@asked
 def components(
     file: options.File,
+    request: Reads,
     standardize: options.Standardize = False,
     permutations: options.Permutations = 199,
     alpha: options.Alpha = 0.05,
-    memory: options.Memory = None,
     seed: options.Seed = None,
-    columns: options.Columns = None,
-    drop: options.Drop = None,
-    id: options.Id = None,
-    no_header: options.NoHeader = False,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = ".",
-    missing: options.Missing = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
 ) -> int:
     """How many components a table has: every rule in use, and a recommendation.
 
@@ -196,79 +176,133 @@ def components(
     from gramian.cli.components import how_many_of
 
     return how_many_of(
-        Reading(file, columns, drop, id, None, no_header, delimiter, decimal, missing, memory),
-        Messages(quiet),
+        request.reading(file),
+        request,
         standardize=standardize,
         permutations=permutations,
         alpha=alpha,
         seed=seed or 0,
-        json=json,
-        command=shlex.join(["gramian", *sys.argv[1:]]),
     )
 
 
 @app.command(epilog="Example: gramian check distances.csv")
-def check(
-    file: options.Distances,
-    memory: options.Memory = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-) -> int:
+@asked
+def check(file: options.Distances, request: Limited) -> int:
     """Is it a distance, a metric, Euclidean; and what would repair it.
 
     Reads a matrix of distances and names the triangle that breaks the triangle inequality most,
     the share of negative eigenvalues, and what each repair would take.
     """
-    command = shlex.join(["gramian", *sys.argv[1:]])
-    return run_check(file, memory, Messages(quiet), json=json, command=command)
+    from gramian.cli.run import check as run_check
+
+    return run_check(file, request)
 
 
-def _pca(components: str, *, standardize: bool, memory: str | None, seed: int | None) -> Any:
-    """A function from the shape of the data to the estimator."""
-    wanted = _components(components)
+@app.command(epilog="Example: gramian transform iris.gramian new.csv -o placed.csv")
+@asked
+def transform(model: options.Model, file: options.File, request: Writes) -> int:
+    """Place new rows on the axes of a saved model.
 
-    def estimator(shape: tuple[int, int]) -> Any:
-        from gramian.methods.pca import PCA
+    The columns must be those of the fit, in the same order; text columns are kept. A model of
+    distances takes the distances of each new point to the points of the fit. Says how far the new
+    points lie outside the axes.
+    """
+    from gramian.cli.transform import transform as run_transform
 
-        most = min(shape[0] - 1, shape[1])
-        return PCA(
-            n_components=_count(wanted, 10, most),
-            scale="unit" if standardize else None,
-            memory=memory,
-            random_state=seed,
-        )
-
-    return estimator
+    return run_transform(model, request.reading(file), request)
 
 
-def _count(wanted: Any, usual: int, most: int) -> Any:
-    """How many axes: as asked for, else as usual, but never more than there can be."""
-    return min(usual, most) if wanted is None and most > 0 else wanted
+@app.command(
+    epilog="Example: gramian compare iris.csv -m pca -m 'kernel-pca --gamma 0.1' --standardize"
+)
+@asked
+def compare(
+    file: options.File,
+    request: Fits,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-m",
+            "--method",
+            metavar="METHOD",
+            help="A method with its options in one pair of quotation marks; may be repeated. "
+            "Default: every method that reads a table.",
+            show_default=False,
+            autocompletion=starting(lambda: METHODS),
+        ),
+    ] = None,
+    axes: options.PictureAxes = 2,
+    neighbors: options.Neighbors = 10,
+    standardize: options.Standardize = False,
+) -> int:
+    """Several methods side by side, ranked by how well they keep neighbors and distances.
 
+    Every method draws the same table; the pictures are judged by trustworthiness, continuity,
+    stress-1 and time.
+    """
+    from gramian.cli.compare import compare as run_compare
 
-def _gamma(text: str | None) -> float | str | None:
-    """``--gamma`` as the estimator takes it."""
-    if text in (None, "median"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise GramianError(
-            f"--gamma takes a number above 0 or the word median; got {visible(text)!r}"
-        ) from None
-
-
-def _components(text: str) -> int | float | str | None:
-    """``-k`` as the estimator takes it: a count, a share, or the word ``horn`` or ``mle``."""
-    if text in ("", "horn", "mle"):
-        return text or None
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise GramianError(
-        f"-k takes a number of axes, a share of the variance such as 0.9, horn or mle; "
-        f"got {visible(text)!r}"
+    return run_compare(
+        request.reading(file),
+        request,
+        methods,
+        axes=axes,
+        neighbors=neighbors,
+        standardize=standardize,
     )
+
+
+app.add_typer(plans)
+
+
+def _topics() -> list[str]:
+    return [*METHODS, "components"]
+
+
+@app.command("help", epilog="Example: gramian help kernel-pca")
+@asked
+def help_(
+    request: Speaks,
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="METHOD",
+            help="A method or another command.",
+            show_default=False,
+            autocompletion=starting(_topics),
+        ),
+    ] = None,
+) -> int:
+    """The page of a method: mathematics, when to use it, limits, examples."""
+    from gramian.cli.pages import page
+
+    return page(topic, request)
+
+
+@app.command(epilog="Example: gramian cite kernel-pca >> references.bib")
+@asked
+def cite(
+    request: Speaks,
+    topic: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="METHOD",
+            help="A method; without one, gramian alone is cited.",
+            show_default=False,
+            autocompletion=starting(_topics),
+        ),
+    ] = None,
+) -> int:
+    """BibTeX of the method's paper and of gramian."""
+    from gramian.cli.pages import citation
+
+    return citation(topic, request)
+
+
+@app.command(epilog="Example: gramian doctor --json")
+@asked
+def doctor(request: Limited) -> int:
+    """What gramian runs on: versions, threads, memory limits, and whether all is well."""
+    from gramian.cli.doctor import doctor as run_doctor
+
+    return run_doctor(request)

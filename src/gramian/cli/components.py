@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gramian.cli.messages import Messages
 from gramian.cli.reading import Reading
+from gramian.cli.request import Reads, typed
 from gramian.cli.run import show
 from gramian.show.text import count, visible
 
@@ -12,41 +12,36 @@ __all__ = ["how_many_of"]
 
 def how_many_of(
     reading: Reading,
-    messages: Messages,
+    request: Reads,
     *,
     standardize: bool,
     permutations: int,
     alpha: float,
     seed: int,
-    json: bool,
-    command: str,
 ) -> int:
     """Read a file and say how many components it has.
 
     Parameters
     ----------
     reading : Reading
-    messages : Messages
+    request : Reads
     standardize : bool
     permutations : int
     alpha : float
     seed : int
-    json : bool
-        Print JSON instead of text.
-    command : str
-        What to type to repeat this.
 
     Returns
     -------
     int
         Exit code 0.
     """
+    messages = request.messages
     with messages.collecting_warnings():
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
         from gramian.inference.verdict import how_many
 
-        with messages.counting("permuting") as progress, data.by_name():
+        with messages.working("computing"), data.by_name():
             found = how_many(
                 data.X,
                 scale="unit" if standardize else None,
@@ -54,14 +49,13 @@ def how_many_of(
                 alpha=alpha,
                 memory=reading.memory,
                 random_state=seed,
-                progress=progress,
             )
-    if json:
+    if request.json:
         from gramian.cli.payload import components_as_json
 
         show(
             components_as_json(
-                found, source=reading.name, command=command, seed=seed, notes=data.notes
+                found, source=reading.name, command=typed(), seed=seed, notes=data.notes
             )
         )
         return 0

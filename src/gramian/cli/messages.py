@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gramian.cli.wording import as_options
 from gramian.errors import GramianWarning
 from gramian.show.text import visible
 
@@ -24,10 +26,13 @@ class Messages:
     ----------
     quiet : bool
         Say only errors.
+    verbose : bool
+        Say what each step took.
     """
 
-    def __init__(self, quiet: bool = False) -> None:
+    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
         self.quiet = quiet
+        self.verbose = verbose and not quiet
 
     def say(self, sentence: str) -> None:
         """A plain message; silent when quiet."""
@@ -37,53 +42,29 @@ class Messages:
     def warn(self, sentence: str) -> None:
         """Something that should be known; silent when quiet."""
         if not self.quiet:
-            self._print("warning", sentence)
+            self._print("warning", as_options(sentence))
 
     def error(self, sentence: str) -> None:
         """Why there is no result."""
-        self._print("error", sentence)
+        self._print("error", as_options(sentence))
 
     @contextmanager
     def working(self, what: str) -> Iterator[None]:
-        """Show that something is going on, on a terminal only.
+        """Show that something is going on, how far it is and the time left: on a terminal only.
 
         Parameters
         ----------
         what : str
             ``"reading iris.csv"``.
         """
+        start = time.perf_counter()
         if self.quiet or not _on_terminal():
             yield
-            return
-        from rich.console import Console
-        from rich.text import Text
-
-        # Text, not markup: a file called "[/x]" must not be read as a style.
-        with Console(stderr=True).status(Text(visible(what, 200))):
-            yield
-
-    @contextmanager
-    def counting(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
-        """A bar that fills, on a terminal only.
-
-        Parameters
-        ----------
-        what : str
-            ``"permuting"``.
-
-        Yields
-        ------
-        function of (done, total), or None where nobody watches
-        """
-        if self.quiet or not _on_terminal():
-            yield None
-            return
-        from rich.console import Console
-        from rich.progress import Progress
-
-        with Progress(console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+        else:
+            with _bar(visible(what, 60)):
+                yield
+        if self.verbose:
+            self.say(f"{what}: {time.perf_counter() - start:.2f} s")
 
     @contextmanager
     def collecting_warnings(self) -> Iterator[None]:
@@ -102,6 +83,38 @@ class Messages:
         if kind and _colored():
             prefix = f"\x1b[{_COLORS[kind]}m{prefix}\x1b[0m"
         print(f"{prefix}{visible(sentence, _LONGEST)}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[None]:
+    """A bar that follows the ticks of the library; it moves to and fro while there are none."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+
+    from gramian.progress import listening
+
+    columns = (
+        SpinnerColumn(),
+        # no markup: a file called "[/x]" must not be read as a style
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
+        TimeRemainingColumn(elapsed_when_finished=True),
+    )
+    console = Console(stderr=True, no_color=bool(os.environ.get("NO_COLOR")) or None)
+    with Progress(*columns, console=console, transient=True) as bar:
+        task, current = bar.add_task(what, total=None, left=""), ""
+
+        def heard(doing: str, done: int, total: int | None) -> None:
+            nonlocal current
+            if doing != current:  # another loop: its time left is counted anew
+                current = doing
+                bar.reset(task, total=total, description=f"{what}: {doing}")
+            share = f"{done / total:.0%}" if total else f"{done:,}"
+            bar.update(task, completed=done, total=total, left=share)
+
+        with listening(heard):
+            yield
 
 
 def _on_terminal() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gramian.errors import GramianError
 from gramian.files import check_target
@@ -25,11 +25,13 @@ class Outputs:
     report: Path | None = None
     force: bool = False
     title: str | None = None
+    model: Path | None = None
+    excel_safe: bool = False
 
     @property
     def paths(self) -> dict[str, str]:
         """What is written where: ``{"coordinates": "iris-pca.csv"}``."""
-        asked = {"coordinates": self.coordinates, "report": self.report}
+        asked = {"coordinates": self.coordinates, "report": self.report, "model": self.model}
         return {kind: str(path) for kind, path in asked.items() if path is not None}
 
     def check(self, source: str) -> None:
@@ -49,8 +51,12 @@ class Outputs:
             )
         if self.report is not None and self.report.suffix.lower() not in (".html", ".htm"):
             raise GramianError(f"--report {visible(self.report, 200)}: the ending must be .html")
+        if self.model is not None and self.model.suffix.lower() != ".gramian":
+            raise GramianError(f"--save {visible(self.model, 200)}: the ending must be .gramian")
         if len({os.path.realpath(path) for path in self.paths.values()}) < len(self.paths):
-            raise GramianError("-o and --report name the same file; give each its own")
+            raise GramianError(
+                "two of -o, --report and --save name the same file; give each its own"
+            )
         for path in self.paths.values():
             if os.path.realpath(path) == os.path.realpath(source) or _same_file(path, source):
                 raise GramianError(f"{visible(path, 200)} is the input file and stays as it is")
@@ -60,15 +66,18 @@ class Outputs:
                     f"{visible(path, 200)} exists; choose another name, or --force to replace it"
                 )
 
-    def write(self, embedding: Embedding) -> None:
+    def write(self, embedding: Embedding, model: Any) -> None:
         """Write what was asked for.
 
         Parameters
         ----------
         embedding : Embedding
+        model : fitted method
         """
+        if self.model is not None:
+            model.save(self.model)
         if self.coordinates is not None:
-            embedding.write(self.coordinates)
+            embedding.write(self.coordinates, excel_safe=self.excel_safe)
         if self.report is not None:
             from gramian.report import write_report
 

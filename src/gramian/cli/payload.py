@@ -18,9 +18,14 @@ if TYPE_CHECKING:
     from gramian.quality.euclidean import DistanceCheck
     from gramian.results import Embedding
 
-__all__ = ["SCHEMA", "as_json", "check_as_json", "components_as_json"]
+__all__ = ["SCHEMA", "as_json", "check_as_json", "components_as_json", "envelope", "to_json"]
 
 SCHEMA = 1
+
+
+def envelope(command: str) -> dict[str, Any]:
+    """What every answer begins with."""
+    return {"schema": SCHEMA, "gramian": __version__, "answers": command}
 
 
 def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
@@ -38,8 +43,7 @@ def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
     """
     n, k = embedding.coordinates.shape
     facts = {
-        "schema": SCHEMA,
-        "gramian": __version__,
+        **envelope("embedding"),
         "method": embedding.method,
         "source": embedding.source or None,
         "command": embedding.command or None,
@@ -63,6 +67,7 @@ def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
         "parameters": dict(embedding.parameters),
         "notes": list(embedding.notes),
         "outputs": dict(outputs),
+        "provenance": dict(embedding.provenance),
     }
     return to_json(facts)
 
@@ -95,8 +100,7 @@ def components_as_json(
     names = ("null_mean", "null_limit", "p_plain", "p", "kept")
     return to_json(
         {
-            "schema": SCHEMA,
-            "gramian": __version__,
+            **envelope("components"),
             "source": source or None,
             "command": command or None,
             "n_observations": found.shape[0],
@@ -138,8 +142,7 @@ def check_as_json(check: DistanceCheck, source: str, command: str) -> str:
     found, values = check.triangles, check.eigenvalues
     names = check.labels or range(check.n)
     facts = {
-        "schema": SCHEMA,
-        "gramian": __version__,
+        **envelope("check"),
         "method": "check",
         "source": source,
         "command": command,

@@ -14,8 +14,11 @@ from gramian.show.text import count, visible
 
 __all__ = ["Data", "Reading"]
 
-_ARRAYS = (".npy", ".npz")
-_FOR_TABLES = ("columns", "drop", "id", "color", "no_header", "delimiter", "decimal", "missing")
+_ARRAYS = (".npy", ".npz", ".mtx", ".bed")
+_FOR_TABLES = (
+    *("columns", "drop", "id", "color", "label"),
+    *("no_header", "delimiter", "decimal", "missing"),
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,7 @@ class Data:
 
     def where_missing(self) -> str | None:
         """One sentence on the missing values of a table, if it has any."""
-        if self.variables is None:
+        if self.variables is None or isinstance(self.X, str):
             return None
         import numpy as np
 
@@ -43,16 +46,20 @@ class Data:
         return (
             f"{count(len(cells), 'value')} missing, the first in column "
             f"{visible(self.variables[column])!r}, row {row + 1}{name}; fill them in, remove those "
-            "rows, or leave columns out with --drop"
+            "rows, leave columns out with --drop, or use gramian ppca, which takes missing values"
         )
 
     @contextmanager
-    def by_name(self) -> Iterator[None]:
-        """Methods know numbers of rows and columns; here missing values are told by name."""
+    def by_name(self, model: Any = None) -> Iterator[None]:
+        """Methods know numbers of rows and columns; here missing values are told by name.
+
+        A ``model`` that takes missing values has other reasons to refuse.
+        """
         try:
             yield
         except InputError as error:
-            missing = self.where_missing()
+            takes = model is not None and model.__sklearn_tags__().input_tags.allow_nan
+            missing = None if takes else self.where_missing()
             raise error if missing is None else InputError(missing) from error
 
 
@@ -65,20 +72,28 @@ class Reading:
     drop: str | None = None
     id: str | None = None
     color: str | None = None
+    label: str | None = None
     no_header: bool = False
     delimiter: str | None = None
     decimal: str = "."
     missing: str | None = None
     memory: str | None = None
     distances: bool = False
+    gaps: bool = False
+    image_shape: str | None = None
 
     @property
     def name(self) -> str:
         """The file's own name, for titles."""
         return "standard input" if self.file == "-" else os.path.basename(self.file)
 
-    def read(self) -> Data:
+    def read(self, part: Any = None) -> Data:
         """Open the file: arrays stay on disk, tables come into memory.
+
+        Parameters
+        ----------
+        part : binary file, optional
+            The beginning of a text file, to read instead of the whole.
 
         Returns
         -------
@@ -88,15 +103,40 @@ class Reading:
             return self._open_distances()
         if os.path.splitext(self.file)[1].lower() in _ARRAYS:
             return self._open_array()
-        return self._read_table()
+        return self._read_table(part)
+
+    def image(self, variables: int) -> tuple[int, int] | None:
+        """Height and width of the image that a row is, if it is one.
+
+        Parameters
+        ----------
+        variables : int
+            How many numbers a row has.
+        """
+        if self.image_shape is None:
+            return None
+        found = re.fullmatch(r"(\d{1,6})[x×](\d{1,6})", self.image_shape)
+        if found is None:
+            raise GramianError(
+                f"--image-shape takes height x width, such as 64x64; got "
+                f"{visible(self.image_shape)!r}"
+            )
+        height, width = map(int, found.groups())
+        if height * width != variables:
+            raise GramianError(
+                f"--image-shape {height}x{width} has {height * width:,} pixels, but a row has "
+                f"{count(variables, 'number')}"
+            )
+        return height, width
 
     def _open_array(self) -> Data:
-        """A ``.npy`` or ``.npz`` file; the method visits it itself, in blocks."""
+        """A ``.npy``, ``.npz``, ``.mtx`` or ``.bed`` file; the method visits it in blocks."""
         from gramian.data.door import open_rows
 
-        self._refuse_table_options("a bare array without column names")
-        n, p = open_rows(self.file, self.memory).rows.shape
-        return Data(self.file, (n, p))
+        self._refuse_table_options("a bare array, no columns of text")
+        found = open_rows(self.file, self.memory)
+        n, p = found.rows.shape
+        return Data(self.file, (n, p), found.columns, found.labels)
 
     def _open_distances(self) -> Data:
         """A matrix of distances: in memory if it fits, else left in its file for the method."""
@@ -104,14 +144,21 @@ class Reading:
 
         self._refuse_table_options("distances (for a table of rows name a --metric)")
         try:
-            found = open_distances(self.file, self.memory)
+            found = open_distances(self.file, self.memory, missing=self.gaps)
         except InputError as error:
             if "compute distances" not in str(error):
                 raise
             raise InputError(f"{error} (here: add --metric euclidean)") from error
         n = found.D.shape[0]
-        resident = not hasattr(found.D, "path")
-        return Data(found.D if resident else self.file, (n, n), labels=found.labels)
+        return Data(found, (n, n), labels=found.labels)  # with labels: a saved model knows them
+
+    def read_cross_distances(self) -> Data:
+        """Distances of new points to the points of a fit; a first column may name the new ones."""
+        from gramian.data.distance_sources import open_raw, path_of
+
+        self._refuse_table_options("distances to the points of the fit")
+        raw = open_raw(self.file, path_of(self.file), self.memory, cross=True)
+        return Data(raw, (len(raw.numbers), raw.numbers.shape[-1]), labels=raw.rows)
 
     def _refuse_table_options(self, held: str) -> None:
         """Options that choose columns or say how text is written mean nothing here."""
@@ -121,12 +168,12 @@ class Reading:
                     f"--{option.replace('_', '-')} is for tables; {visible(self.name)} holds {held}"
                 )
 
-    def _read_table(self) -> Data:
+    def _read_table(self, part: Any) -> Data:
         from gramian.data.tables import MISSING, read_table
         from gramian.memory import budget
 
         table = read_table(
-            self.file,
+            self.file if part is None else part,
             text="keep",
             delimiter=_delimiter(self.delimiter),
             decimal=self.decimal,
@@ -135,7 +182,7 @@ class Reading:
             columns=_names(self.columns),
             drop=_names(self.drop) or (),
             labels=self.id,
-            others=() if self.color is None else (self.color,),
+            others=tuple({name: None for name in (self.color, self.label) if name is not None}),
             max_bytes=budget(self.memory),
         )
         others = {name: self._values(texts) for name, texts in table.others.items()}

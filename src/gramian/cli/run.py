@@ -2,82 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from gramian.cli.messages import Messages
+from gramian.cli.methods import Method, Wanted
 from gramian.cli.outputs import Outputs
+from gramian.cli.provenance import provenance
 from gramian.cli.reading import Data, Reading
+from gramian.cli.request import Fits, Limited, Speaks, typed
 from gramian.errors import GramianError
+from gramian.show.text import visible
 
 if TYPE_CHECKING:
     from gramian.results import Embedding
 
-__all__ = ["check", "run", "show"]
+__all__ = ["check", "conclude", "fitted", "run", "show", "wanted"]
 
 
 def run(
+    method: Method,
+    own: dict[str, Any],
     reading: Reading,
-    estimator: Callable[[tuple[int, int]], Any],
+    request: Fits,
     outputs: Outputs,
-    messages: Messages,
-    *,
-    json: bool,
-    command: str,
+    command: str | None = None,
 ) -> int:
     """Read a file, fit a method, write and print the result.
 
     Parameters
     ----------
+    method : Method
+    own : dict
+        The method's own options.
     reading : Reading
-    estimator : function from the shape of the data to an unfitted method
+    request : Fits
     outputs : Outputs
-    messages : Messages
-    json : bool
-        Print JSON instead of text.
-    command : str
-        What to type to repeat this.
+    command : str, optional
+        What to type to repeat this; as typed by default.
 
     Returns
     -------
     int
         Exit code: 0, or 3 where the result is not certified.
     """
+    messages = request.messages
     outputs.check(reading.file)
     with messages.collecting_warnings():
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
+            image_shape = reading.image(data.shape[1])
         with messages.working("computing"):
-            embedding = _fit(estimator(data.shape), data)
+            model = method.build(wanted(data, request), **own)
+            embedding = fitted(model, data, details=outputs.report is not None)
         embedding = replace(
             embedding,
             source=reading.name,
-            command=command,
+            command=typed() if command is None else command,
+            provenance=provenance(reading.file),
             color=reading.color or "",
+            label=reading.label or "",
+            image_shape=image_shape,
             notes=(*data.notes, *embedding.notes),
         )
         with messages.working("writing"):
-            outputs.write(embedding)
+            outputs.write(embedding, model)
+    return conclude(embedding, outputs, request)
+
+
+def conclude(embedding: Embedding, outputs: Outputs, request: Speaks) -> int:
+    """Print a result whose files are written, and say how it ended.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    outputs : Outputs
+    request : Speaks
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 3 where the result is not certified.
+    """
+    messages = request.messages
     # Files first: if the reader of our output goes away, they are there.
-    _print(embedding, outputs, json=json)
-    for kind, path in outputs.paths.items():
-        messages.say(f"{kind} written to {path}")
-    if not outputs.paths:
-        messages.say("to keep this, add -o axes.csv or --report report.html")
+    _print(embedding, outputs, json=request.json)
+    _say_written(embedding, outputs, messages)
     if embedding.certified:
         return 0
     messages.warn(embedding.certificate)
     return 3
 
 
-def _fit(model: Any, data: Data) -> Embedding:
-    with data.by_name():
+def wanted(data: Data, request: Fits) -> Wanted:
+    """What an estimator is made for."""
+    return Wanted(data.shape, request.memory, request.seed, request.solver)
+
+
+def fitted(model: Any, data: Data, *, details: bool = False) -> Embedding:
+    """Fit a method to data; the result with the names that came with them."""
+    with data.by_name(model):
         model.fit(data.X)
     # A method that keeps the coordinates of its data need not place them again.
     placed = () if hasattr(model, "embedding_") else (data.X,)
-    embedding: Embedding = model.to_embedding(*placed, labels=data.labels, columns=data.columns)
-    return embedding if data.variables is None else replace(embedding, variables=data.variables)
+    embedding: Embedding = model.to_embedding(
+        *placed, labels=data.labels, columns=data.columns, details=details
+    )
+    if data.variables is None:
+        return embedding
+    model.feature_names_in_ = as_names(data.variables)  # a saved model asks for them again
+    return replace(embedding, variables=data.variables)
+
+
+def as_names(variables: Sequence[str]) -> Any:
+    """Names of columns as scikit-learn keeps them."""
+    import numpy as np
+
+    return np.array(variables, dtype=object)
 
 
 def _print(embedding: Embedding, outputs: Outputs, *, json: bool) -> None:
@@ -90,18 +132,23 @@ def _print(embedding: Embedding, outputs: Outputs, *, json: bool) -> None:
     show(text)
 
 
-def check(file: str, memory: str | None, messages: Messages, *, json: bool, command: str) -> int:
+def _say_written(embedding: Embedding, outputs: Outputs, messages: Messages) -> None:
+    for kind, path in outputs.paths.items():
+        messages.say(f"{kind} written to {path}")
+    if not outputs.paths:
+        messages.say("to keep this, add -o axes.csv or --report report.html")
+    guessed = embedding.color_column()
+    if outputs.report is not None and guessed is not None and not embedding.color:
+        messages.say(f"points are colored by {visible(guessed)!r}; --color names another column")
+
+
+def check(file: str, request: Limited) -> int:
     """Read a matrix of distances and print the verdict on it.
 
     Parameters
     ----------
     file : str
-    memory : str or None
-    messages : Messages
-    json : bool
-        Print JSON instead of text.
-    command : str
-        What to type to repeat this.
+    request : Limited
 
     Returns
     -------
@@ -111,16 +158,16 @@ def check(file: str, memory: str | None, messages: Messages, *, json: bool, comm
     from gramian.data.dissimilarities import open_distances
     from gramian.quality.euclidean import check_distances
 
-    name = Reading(file).name
+    name, messages = Reading(file).name, request.messages
     with messages.collecting_warnings():
         with messages.working(f"reading {name}"):
-            opened = open_distances(file, memory)
+            opened = open_distances(file, request.memory)
         with messages.working("computing"):
-            verdict = check_distances(opened, memory)
-    if json:
+            verdict = check_distances(opened, request.memory)
+    if request.json:
         from gramian.cli.payload import check_as_json
 
-        show(check_as_json(verdict, name, command))
+        show(check_as_json(verdict, name, typed()))
     else:
         show(str(verdict))
     return 0

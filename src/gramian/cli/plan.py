@@ -1,0 +1,125 @@
+"""``gramian plan METHOD FILE``: what a run would take, and nothing is run."""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import replace
+from typing import Any
+
+from gramian.cli.methods import Method
+from gramian.cli.reading import Data, Reading
+from gramian.cli.request import Fits, typed
+from gramian.cli.run import show, wanted
+from gramian.show.text import count, visible
+
+__all__ = ["plan"]
+
+_SAMPLE = 4 << 20  # bytes of a text file from which its size is estimated
+
+
+def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -> int:
+    """Print route, memory, passes and bytes of a run.
+
+    Parameters
+    ----------
+    method : Method
+    own : dict
+        The method's own options.
+    reading : Reading
+    request : Fits
+
+    Returns
+    -------
+    int
+        Exit code 0. A run that would be refused for memory raises as it would.
+    """
+    from gramian.memory import budget, in_words
+    from gramian.spectral.plan import Expected
+
+    messages = request.messages
+    with messages.collecting_warnings(), messages.working(f"looking at {reading.name}"):
+        data, about = _looked_at(reading)
+        on_disk = isinstance(data.X, str)
+        known = (
+            _opened(data, reading, request.memory)
+            if on_disk
+            else Expected(data.shape, getattr(data.X, "D", data.X).dtype)
+        )
+        model = method.build(wanted(data, request), **own)
+        found = model.plan(known)
+    dtype, resident = known.dtype, known.resident
+    n, p = data.shape
+    size = n * p * dtype.itemsize
+    # Methods that read rows visit them once more for the coordinates; others keep them.
+    passes = (found.passes or 1) + (model.reads == "rows")
+    read = passes * size if not resident else _file_size(reading.file)
+    facts = {
+        "source": reading.name,
+        "command": typed(),
+        "method": type(model).__name__,
+        "n_observations": n,
+        "n_columns": p,
+        "estimated": about,
+        "dtype": str(dtype),
+        "resident": resident,
+        "data_bytes": size,
+        "route": found.route,
+        "bytes_beyond_data": found.bytes,
+        "budget_bytes": budget(request.memory),
+        "passes": passes,
+        "bytes_read": read,
+    }
+    if request.json:
+        from gramian.cli.payload import envelope, to_json
+
+        show(to_json({**envelope("plan"), **facts}))
+        return 0
+    where = "in memory" if resident else "visited in the file, a block at a time"
+    once = (
+        "the file is read once"
+        if resident
+        else f"about {in_words(passes * size)} read from the file"
+    )
+    show(
+        f"Plan of {type(model).__name__} for {visible(reading.name)}; nothing was computed\n"
+        f"data    {'about ' * about}{n:,} x {p:,} {dtype}, {in_words(size)}, {where}\n"
+        f"route   {found.route}\n"
+        f"memory  {in_words(found.bytes)} beyond the data; "
+        f"{in_words(budget(request.memory))} may be used\n"
+        f"passes  about {count(passes, 'pass', 'passes')} over the data; {once}"
+    )
+    return 0
+
+
+def _opened(data: Data, reading: Reading, memory: Any) -> Any:
+    """What stays in its file: known by its shape."""
+    if reading.distances:
+        from gramian.data.dissimilarities import open_distances
+
+        return open_distances(data.X, memory).D
+    from gramian.data.door import open_rows
+
+    return open_rows(data.X, memory).rows
+
+
+def _looked_at(reading: Reading) -> tuple[Data, bool]:
+    """The data, or a part of a long text file with the number of rows to be expected."""
+    size = _file_size(reading.file)
+    name = reading.file.lower()
+    text = not reading.distances and name.endswith((".csv", ".tsv", ".txt"))
+    if not text or size is None or size <= _SAMPLE:
+        return reading.read(), False
+    with open(os.path.expanduser(reading.file), "rb") as file:
+        part = file.read(_SAMPLE)
+    whole = part[: part.rfind(b"\n") + 1]
+    if not whole or whole.count(b'"') % 2:  # a record as long as the sample, or cut inside quotes
+        return reading.read(), False
+    found = reading.read(io.BytesIO(whole))
+    rows = round(found.shape[0] * size / len(whole))
+    return replace(found, shape=(rows, found.shape[1])), True
+
+
+def _file_size(file: str) -> int | None:
+    path = os.path.expanduser(file)
+    return os.path.getsize(path) if os.path.isfile(path) else None
