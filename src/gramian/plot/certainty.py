@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gramian.plot.style import BLUE, GRAY, VERMILION, new_axes
+from gramian.plot.style import BLUE, GRAY, GRID, VERMILION, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from gramian.inference.concordance import Protest
     from gramian.inference.horn import ParallelAnalysis
+    from gramian.inference.stability import Stability
+    from gramian.inference.stress import StressTest
     from gramian.inference.uncertainty import Uncertainty
 
-__all__ = ["ellipses", "parallel"]
+__all__ = ["ellipses", "parallel", "permutations"]
 
 
 def parallel(result: ParallelAnalysis, ax: Axes | None = None) -> Axes:
@@ -47,13 +50,13 @@ def parallel(result: ParallelAnalysis, ax: Axes | None = None) -> Axes:
     ax.set_ylabel("eigenvalue")
     if m <= 20:
         ax.set_xticks(axes)
-    ax.grid(axis="y", color="#e8ecf0")
+    ax.grid(axis="y", color=GRID)
     ax.legend(frameon=False, fontsize=9)
     return ax
 
 
 def ellipses(
-    result: Uncertainty,
+    result: Uncertainty | Stability,
     axes: tuple[int, int] = (0, 1),
     level: float | None = None,
     ax: Axes | None = None,
@@ -62,8 +65,9 @@ def ellipses(
 
     Parameters
     ----------
-    result : Uncertainty
-        From ``bootstrap`` or ``jackknife``.
+    result : Uncertainty or Stability
+        From ``bootstrap`` or ``jackknife``; from ``bootstrap_configuration`` or
+        ``jackknife_stability``.
     axes : pair of int
         Counted from 0.
     level : float, optional
@@ -86,4 +90,32 @@ def ellipses(
     ax.set_xlabel(f"axis {axes[0] + 1}")
     ax.set_ylabel(f"axis {axes[1] + 1}")
     ax.set_aspect("equal", adjustable="datalim")
+    return ax
+
+
+def permutations(result: Protest | StressTest, ax: Axes | None = None) -> Axes:
+    """What chance gives as bars, and what was observed as a line: beyond the bars is no chance.
+
+    Parameters
+    ----------
+    result : Protest or StressTest
+    ax : matplotlib Axes, optional
+        Default: those of a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = new_axes(ax, (5.0, 3.4))
+    known = hasattr(result, "correlation")
+    observed = result.correlation if known else result.stress  # type: ignore[union-attr]
+    ax.hist(result.permuted, bins="auto", color="#8fb8d6", label="permuted")
+    ax.axvline(observed, color=VERMILION, linewidth=1.6, label=f"observed, {observed:.3g}")
+    ax.set_title(f"p = {result.p_value:.3g}", fontsize=9, color=GRAY, loc="right")
+    ax.set_xlabel("Procrustes correlation" if known else "stress")
+    ax.set_ylabel("permutations")
+    ax.grid(axis="y", color=GRID)
+    ax.set_ylim(top=1.3 * ax.get_ylim()[1])  # room for the legend, away from the line
+    right = observed < float(np.mean(ax.get_xlim()))
+    ax.legend(frameon=False, fontsize=9, loc="upper right" if right else "upper left")
     return ax

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from gramian.errors import GramianError
+from gramian.inference.uncertainty import ellipses_of
 from gramian.maps import Array
-from gramian.plot.style import BLUE, GRAY, INK, MARKERS, axis_pair, new_axes, place_texts, plain
-from gramian.plot.variables import arrows
+from gramian.plot.style import (
+    BLUE,
+    GRAY,
+    INK,
+    MARKERS,
+    axis_pair,
+    map_frame,
+    name_points,
+    new_axes,
+    plain,
+)
+from gramian.plot.variables import arrows, common_length, variable_names
 from gramian.results import Embedding, as_embedding
 from gramian.show.colors import PALETTE, SCALE, Groups, Numbers, coloring, grouping
 
@@ -19,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["biplot", "map"]
 
-_MOST_LABELS = 300
-
 
 def map(
     result: Any,
@@ -28,6 +38,8 @@ def map(
     color: str | Sequence[Any] | None = None,
     labels: bool = False,
     ax: Axes | None = None,
+    *,
+    outline: Literal["ellipse", "hull"] | None = None,
 ) -> Axes:
     """Scatter of the observations on two axes, at the same scale.
 
@@ -43,6 +55,9 @@ def map(
         Write the names of the points, as many as find room.
     ax : matplotlib Axes, optional
         Default: those of a new figure.
+    outline : {"ellipse", "hull"}, optional
+        Draw round each group, with a cross at its mean: the ellipse that holds 95 % of a normal
+        distribution with the group's mean and covariance, or the smallest convex polygon.
 
     Returns
     -------
@@ -50,21 +65,17 @@ def map(
     """
     embedding = as_embedding(result)
     a, b = axis_pair(embedding, axes)
+    if outline not in (None, "ellipse", "hull"):
+        raise GramianError(f'outline is "ellipse", "hull" or None, got {outline!r}')
     ax = new_axes(ax, (6.0, 4.5))
     points = np.asarray(embedding.coordinates)[:, [a, b]]
     name, column = _color(embedding, color)
     _scatter(ax, points, name, column)
-    for line in (ax.axhline, ax.axvline):
-        line(0, color="#d5dce3", linewidth=0.8, zorder=0)
-    ax.set_xlabel(plain(embedding.axes[a].title))
-    ax.set_ylabel(plain(embedding.axes[b].title))
-    # Distances on the map mean something only if both axes share a scale.
-    ax.set_aspect("equal", adjustable="datalim")
+    if outline is not None:
+        _outline(ax, points, column, outline)
+    map_frame(ax, embedding, (a, b))
     if labels:
-        shown = slice(_MOST_LABELS)
-        names = embedding.labels or tuple(str(i + 1) for i in range(len(points)))
-        texts = [plain(text, 24) for text in names[shown]]
-        place_texts(ax, points[shown], texts, fontsize=7.5, color=INK)
+        name_points(ax, embedding, points)
     return ax
 
 
@@ -75,9 +86,10 @@ def biplot(
     labels: bool = False,
     ax: Axes | None = None,
     *,
+    scaling: Literal[1, 2] = 1,
     most: int = 15,
 ) -> Axes:
-    """The map with the variables as arrows, their loadings stretched to the size of the map.
+    """The map with the variables as arrows.
 
     Parameters
     ----------
@@ -85,6 +97,11 @@ def biplot(
         With ``loadings``.
     axes, color, labels, ax
         As for ``map``.
+    scaling : {1, 2}
+        1: distances between points are true, arrows are loadings. 2: axes of points are brought to
+        unit variance and arrows multiplied by the standard deviations taken from them, so that
+        arrows of correlated variables point the same way and their lengths compare as standard
+        deviations do.
     most : int
         Draw at most so many variables, the heaviest ones.
 
@@ -97,15 +114,19 @@ def biplot(
     embedding = as_embedding(result)
     if embedding.loadings is None:
         raise GramianError(f"{embedding.method} has no loadings for a biplot")
-    a, b = axis_pair(embedding, axes)
-    ax = map(embedding, axes, color, labels, ax)
-    loadings = np.nan_to_num(np.asarray(embedding.loadings, dtype=np.float64)[:, [a, b]])
-    reach = np.abs(np.asarray(embedding.coordinates)[:, [a, b]]).max(axis=0)
-    longest = np.abs(loadings).max(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        stretch = np.nanmin(np.where(longest > 0, reach / longest, np.nan))
-    scale = 0.85 * float(stretch) if np.isfinite(stretch) else 1.0
-    arrows(ax, embedding, scale * loadings, most, INK)
+    pair = list(axis_pair(embedding, axes))
+    points = np.asarray(embedding.coordinates)
+    tips = np.nan_to_num(np.asarray(embedding.loadings, dtype=np.float64))
+    if scaling == 2:
+        spread = np.std(points, axis=0, dtype=np.float64, ddof=1)
+        points = np.divide(points, spread, out=np.zeros(points.shape), where=spread > 0)
+        tips = tips * spread
+    elif scaling != 1:
+        raise GramianError(f"scaling is 1 or 2, got {scaling!r}")
+    ax = map(replace(embedding, coordinates=points), axes, color, labels, ax)
+    scale = common_length(points[:, pair], tips[:, pair])
+    names = variable_names(embedding, len(tips))
+    arrows(ax, names, scale * tips[:, pair], most, INK)
     return ax
 
 
@@ -175,3 +196,36 @@ def _scatter_numbers(
     drawn = ax.scatter(x, y, c=column.values[present], cmap=SCALE, **style)
     bar = ax.figure.colorbar(drawn, ax=ax, label=plain(name, 30), shrink=0.8)
     bar.outline.set_visible(False)
+
+
+def _outline(ax: Axes, points: Array, column: Groups | Numbers | None, outline: str) -> None:
+    """An ellipse or a polygon round each group that has enough points for one."""
+    from matplotlib.patches import Ellipse, Polygon
+    from scipy.spatial import ConvexHull, QhullError
+
+    if not isinstance(column, Groups):
+        column = Groups(("all",), np.zeros(len(points), dtype=np.intp))
+    for code in range(len(column.levels)):
+        members = np.asarray(points[column.codes == code], np.float64)
+        paint = PALETTE[code % len(PALETTE)]
+        look: dict[str, Any] = {
+            "edgecolor": paint,
+            "facecolor": (paint, 0.08),
+            "linewidth": 1,
+            "zorder": 0.5,
+        }
+        if len(members) < 3:
+            continue
+        ax.plot(*members.mean(axis=0), "+", color=INK, markersize=9, zorder=4)
+        if outline == "hull":
+            try:
+                around = members[ConvexHull(members).vertices]
+            except QhullError:  # all on one line
+                continue
+            ax.add_patch(Polygon(around, **look))
+        else:
+            ((x, y, long, short, angle),) = ellipses_of(
+                members.mean(axis=0)[None], np.cov(members.T)[None], 0.95
+            )
+            ax.add_patch(Ellipse((x, y), 2 * long, 2 * short, angle=angle, **look))
+    ax.autoscale_view()

@@ -15,12 +15,16 @@ from gramian.show.text import visible
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["BLUE", "GRAY", "INK", "MARKERS", "VERMILION", "axis_pair", "new_axes", "place_texts"]
+__all__ = [
+    *("BLUE", "GRAY", "GRID", "INK", "MARKERS", "VERMILION"),
+    *("axis_pair", "map_frame", "name_points", "new_axes", "place_texts", "plain"),
+]
 
 BLUE, VERMILION = "#0072B2", "#D55E00"
-INK, GRAY = "#1b1f24", "#6b7580"
+INK, GRAY, GRID = "#1b1f24", "#6b7580", "#e8ecf0"
 MARKERS = ("o", "s", "^", "D", "P", "*", "v")
 _EDGE = "#c3cad1"
+_MOST_LABELS = 300
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
@@ -69,6 +73,26 @@ def axis_pair(embedding: Embedding, axes: Sequence[int]) -> tuple[int, int]:
     return int(pair[0]), int(pair[1])
 
 
+def map_frame(ax: Axes, embedding: Embedding, pair: tuple[int, int]) -> None:
+    """Lines through the origin, titles of two axes, and one scale for both.
+
+    Distances on a map mean something only if both axes share a scale.
+    """
+    for line in (ax.axhline, ax.axvline):
+        line(0, color="#d5dce3", linewidth=0.8, zorder=0)
+    across, up = (plain(embedding.axes[i].title) for i in pair)
+    ax.set(xlabel=across, ylabel=up)
+    ax.set_aspect("equal", adjustable="datalim")
+
+
+def name_points(ax: Axes, embedding: Embedding, points: Array) -> None:
+    """Names of the first points of an embedding, or their numbers, as many as find room."""
+    shown = slice(_MOST_LABELS)
+    names = embedding.labels or tuple(str(i + 1) for i in range(len(points)))
+    texts = [plain(text, 24) for text in names[shown]]
+    place_texts(ax, points[shown], texts, fontsize=7.5, color=INK)
+
+
 def plain(text: object, limit: int = 40) -> str:
     """Text for a figure, with ``$`` kept from starting mathematics."""
     return visible(text, limit).replace("$", r"\$")
@@ -109,6 +133,8 @@ def place_texts(
     taken: list[tuple[float, ...]] = [
         (x - 2, y - 2, x + 2, y + 2) for x, y in ax.transData.transform(points)
     ]
+    before = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    taken += [(box.x0, box.y0, box.x1, box.y1) for box in before]
     written = []
     for point, text in zip(points, texts, strict=True):
         note = ax.annotate(

@@ -1,4 +1,4 @@
-"""The data our script draws, as plain JSON values, within a size budget.
+"""The data of the map as plain JSON values, within a size budget.
 
 Text in here is meant for Plotly, which reads labels as a kind of HTML: ``&``, ``<`` and ``>`` are
 escaped already, so that a label can never be more than text, whatever the script does with it.
@@ -11,22 +11,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from gramian.maps import Array
+from gramian.report.charts import charts, figure_text, finite
+from gramian.report.picture import density
 from gramian.results import Embedding
 from gramian.show.colors import PALETTE, Groups, Numbers
 from gramian.show.text import count, visible
 from gramian.show.thumbnail import thin
 
-__all__ = ["MAX_AXES", "MAX_POINTS", "MAX_VARIABLES", "Drawing", "drawing", "figure_text"]
+__all__ = ["MAX_AXES", "MAX_POINTS", "MAX_VARIABLES", "Drawing", "drawing"]
 
 MAX_POINTS = 50_000
 MAX_AXES = 10
 MAX_VARIABLES = 200
-_MAX_SCREE = 60
+_MAX_EDGES = 20_000
+_DENSE_AXES = 3
+_GRID = (160, 120)
 # Plotly's script is 4.8 MB; with these a report stays under 6 MB at 10,000 points and under 10 MB
 # at any number. Bytes, and bytes per drawn point.
 _LABEL_ROOM = (200_000, 24)
@@ -63,7 +68,9 @@ def drawing(embedding: Embedding, title: str) -> Drawing:
     remarks = []
     if len(rows) < n:
         remarks.append(
-            f"{len(rows):,} of {n:,} points drawn: a fixed random sample, each group in proportion."
+            f"{len(rows):,} of {n:,} points drawn: a fixed random sample, each group in "
+            f"proportion. The shade behind them counts all {n:,}, on the first "
+            f"{min(k, _DENSE_AXES)} axes."
         )
     if k > MAX_AXES:
         remarks.append(f"The map offers the first {MAX_AXES} of {k} axes.")
@@ -76,6 +83,11 @@ def drawing(embedding: Embedding, title: str) -> Drawing:
         remarks.append(
             f"{count(len(left_out), 'column')} left out for size: {', '.join(left_out[:5])}"
             f"{' ...' if len(left_out) > 5 else ''}."
+        )
+    edges = _edges(embedding, rows)
+    if embedding.edges is not None and len(embedding.edges) > _MAX_EDGES:
+        remarks.append(
+            f"At most {_MAX_EDGES:,} of {len(embedding.edges):,} edges drawn, between drawn points."
         )
     first = embedding.color_column()
     data = {
@@ -91,15 +103,13 @@ def drawing(embedding: Embedding, title: str) -> Drawing:
         "columns": [{"name": figure_text(name), **columns[name]} for name in names],
         "color": names.index(first) if first in names else -1,
         "palette": PALETTE,
-        "scree": _scree(embedding),
+        "label": names.index(embedding.label) if embedding.label in names else -2,
+        "edges": edges,
+        "density": _density(embedding) if len(rows) < n else [],
         "variables": _variables(embedding),
+        **charts(embedding),
     }
     return Drawing(data, rows, tuple(map(visible, names)), tuple(remarks))
-
-
-def figure_text(text: object, limit: int = 60) -> str:
-    """Text for a figure: visible, short, and with nothing Plotly would read as markup."""
-    return escape(visible(text, limit), quote=False)
 
 
 def _labels(embedding: Embedding, rows: Array) -> tuple[list[str] | None, int]:
@@ -149,28 +159,41 @@ def _size(column: dict[str, Any]) -> int:
     return _bytes(column["values"])
 
 
-def _scree(embedding: Embedding) -> dict[str, Any] | None:
-    if embedding.eigenvalues is None:
+def _edges(embedding: Embedding, rows: Array) -> str | None:
+    """Edges between drawn points, by their place among these."""
+    if embedding.edges is None:
         return None
-    axes = embedding.axes[:_MAX_SCREE]
-    return {
-        "names": [figure_text(axis.name) for axis in axes],
-        "values": [_finite(axis.eigenvalue, 6) for axis in axes],
-        "shares": [_finite(axis.share, 6) for axis in axes],
-        "cumulative": [_finite(axis.cumulative, 6) for axis in axes],
-    }
+    place = np.full(len(embedding.coordinates), -1)
+    place[rows] = np.arange(len(rows))
+    edges = place[np.asarray(embedding.edges, dtype=np.intp)]
+    edges = edges[(edges >= 0).all(axis=1)]
+    return _packed(edges[thin(len(edges), _MAX_EDGES)], "<i4")
+
+
+def _density(embedding: Embedding) -> list[dict[str, Any]]:
+    """Counts of all points on a grid, for each pair of the first axes."""
+    Z = embedding.coordinates
+    found = []
+    for a, b in combinations(range(min(Z.shape[1], _DENSE_AXES)), 2):
+        edges, levels = density(Z[:, a], Z[:, b], *_GRID)
+        found.append({"x": a, "y": b, "range": edges, "levels": _packed(levels, "u1")})
+    return found
 
 
 def _variables(embedding: Embedding) -> dict[str, Any] | None:
-    if embedding.correlations is None or embedding.variables is None:
+    if embedding.correlations is None:
         return None
     values = np.nan_to_num(np.asarray(embedding.correlations, dtype=np.float64)[:, :MAX_AXES])
     if values.shape[0] < 2 or values.shape[1] < 2:
         return None  # a circle needs two axes, and one variable is a point
+    given = values if embedding.loadings is None else embedding.loadings
+    loadings = np.nan_to_num(np.asarray(given, dtype=np.float64)[:, :MAX_AXES])
     kept = np.sort(np.argsort(-np.square(values).sum(axis=1), kind="stable")[:MAX_VARIABLES])
     return {
-        "names": [figure_text(embedding.variables[j], 30) for j in kept.tolist()],
-        "correlations": [[_finite(v, 4) for v in row] for row in values[kept].tolist()],
+        "names": [figure_text(embedding.variable_names[j], 30) for j in kept.tolist()],
+        "correlations": [[finite(v, 4) for v in row] for row in values[kept].tolist()],
+        "loadings": [[finite(v, 4) for v in row] for row in loadings[kept].tolist()],
+        "total": len(values),
     }
 
 
@@ -227,10 +250,6 @@ def _floats(values: Array) -> dict[str, str]:
 def _packed(values: Array, dtype: str) -> str:
     """An array as base64 of its bytes: half the size of digits, and no rounding twice."""
     return base64.b64encode(np.ascontiguousarray(values, dtype=dtype).tobytes()).decode()
-
-
-def _finite(value: float, digits: int) -> float | None:
-    return float(f"{value:.{digits}g}") if np.isfinite(value) else None
 
 
 def _file_name(title: str) -> str:

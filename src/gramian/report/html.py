@@ -15,7 +15,7 @@ from typing import Any
 
 __all__ = ["Html", "data_block", "element", "policy", "script", "style", "table", "verbatim"]
 
-_VOID = frozenset({"meta", "link", "input", "br"})
+_VOID = frozenset({"meta", "link", "input", "br", "img"})
 # What would end a script element or be read as markup inside it; JSON allows the escapes.
 _SCRIPT_UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -53,6 +53,7 @@ def table(
     *,
     sortable: bool = True,
     shades: Sequence[Sequence[str]] | None = None,
+    words: bool = False,
 ) -> Html:
     """A table with a caption, column headings, and the first cell of a row as its heading.
 
@@ -66,6 +67,8 @@ def table(
         Whether the reader may sort it by a click on a heading.
     shades : sequence of sequences of str, optional
         A class for each cell after the first.
+    words : bool
+        Cells hold sentences: they may break into lines and start at the left.
     """
     head = element("tr", *(element("th", heading, scope="col") for heading in headings))
     body = [
@@ -79,12 +82,13 @@ def table(
         )
         for i, (first, *rest) in enumerate(rows)
     ]
+    kinds = ["sortable"] * (sortable and len(body) > 1) + ["words"] * words
     whole = element(
         "table",
         element("caption", caption),
         element("thead", head),
         element("tbody", *body),
-        class_="sortable" if sortable and len(body) > 1 else None,
+        class_=" ".join(kinds) or None,
     )
     # Wide tables scroll by themselves, also by keyboard: the page never does sideways.
     return element("div", whole, class_="scroll", tabindex=0, role="region", aria_label=caption)

@@ -1,6 +1,6 @@
 """``write_report``: one HTML file with the map, the spectrum, the certificate and how to repeat it.
 
-The page is static HTML that reads well without a script; ``report.js`` then draws the charts with
+The page is static HTML that reads well without a script; the script then draws the charts with
 Plotly, whose script comes from the installed plotly package. Nothing is ever fetched.
 """
 
@@ -9,27 +9,29 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
+from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
 from gramian import __version__
 from gramian.errors import GramianError
 from gramian.files import replacing
+from gramian.report.distances import shepard_part, stress_part
 from gramian.report.drawn import Drawing, drawing
-from gramian.report.html import Html, data_block, element, policy, script, style
-from gramian.report.sections import (
-    certificate_section,
-    header,
-    map_section,
-    notes_section,
-    reproduce_section,
-    scree_section,
-    variables_section,
-)
+from gramian.report.html import data_block, element, policy, script, style
+from gramian.report.measures import measures_part
+from gramian.report.parts import Part
+from gramian.report.points import map_part
+from gramian.report.record import certificate, header, notes, reproduce
+from gramian.report.spectrum import residual_variance_part, scree_part, whole_spectrum_part
+from gramian.report.variables import images_part, variables_part
 from gramian.results import Embedding, as_embedding
 from gramian.show.text import visible
 
 __all__ = ["render", "write_report"]
+
+# One script, cut by what its parts do; they share one scope, in this order.
+_SCRIPT = ("data", "look", "space", "map", "paint", "pick", "save", "charts", "tables", "start")
 
 
 def write_report(result: Any, path: str | os.PathLike[str], *, title: str | None = None) -> None:
@@ -75,8 +77,13 @@ def render(embedding: Embedding, *, title: str | None = None) -> str:
     if title is None:
         of = f" of {embedding.source}" if embedding.source else ""
         title = f"{embedding.method}{of}"
+    if embedding.point_stress is not None:
+        columns = {**embedding.columns, "stress per point": embedding.point_stress}
+        embedding = replace(embedding, columns=columns)
     drawn = drawing(embedding, title)
-    scripts = (_plotly(), _asset("report.js"))
+    parts = _parts(embedding, drawn)
+    ours = "".join(_asset(f"script/{name}.js") for name in _SCRIPT)
+    scripts = (_plotly(), f'(() => {{\n"use strict";\n{ours}}})();\n')
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -91,8 +98,9 @@ def render(embedding: Embedding, *, title: str | None = None) -> str:
     )
     body = element(
         "body",
-        header(embedding, visible(title, 200), _written()),
-        element("main", *_sections(embedding, drawn)),
+        element("a", "Skip to the map", href="#map", class_="skip"),
+        header(embedding, visible(title, 200), _written(), parts),
+        element("main", *(each.html for each in parts)),
         element("footer", f"Written by gramian {__version__}. This file needs no network."),
         data_block("data", drawn.data),
         *map(script, scripts),
@@ -100,15 +108,22 @@ def render(embedding: Embedding, *, title: str | None = None) -> str:
     return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
 
 
-def _sections(embedding: Embedding, drawn: Drawing) -> list[Html | None]:
-    return [
-        map_section(embedding, drawn),
-        scree_section(embedding),
-        variables_section(embedding, drawn),
-        certificate_section(embedding),
-        notes_section(embedding),
-        reproduce_section(embedding),
+def _parts(embedding: Embedding, drawn: Drawing) -> list[Part]:
+    parts = [
+        map_part(embedding, drawn),
+        scree_part(embedding),
+        residual_variance_part(embedding),
+        whole_spectrum_part(embedding),
+        shepard_part(embedding),
+        stress_part(embedding),
+        variables_part(embedding, drawn),
+        images_part(embedding),
+        measures_part(embedding),
+        certificate(embedding),
+        notes(embedding),
+        reproduce(embedding),
     ]
+    return [each for each in parts if each is not None]
 
 
 def _plotly() -> str:

@@ -14,7 +14,13 @@ from gramian.results import Axis, Embedding
 from gramian.show.colors import Groups, Numbers
 from gramian.show.text import count, listed, number, percent, visible
 
-__all__ = ["about_certificate", "about_circle", "about_map", "about_scree"]
+__all__ = [
+    "about_certificate",
+    "about_circle",
+    "about_contributions",
+    "about_map",
+    "about_scree",
+]
 
 
 def about_map(embedding: Embedding) -> str:
@@ -58,7 +64,7 @@ def about_scree(axes: Sequence[Axis]) -> str:
 
 def about_circle(embedding: Embedding, correlations: Array) -> str:
     """The variable that goes most with each of the first two axes."""
-    names = embedding.variables or ()
+    names = embedding.variable_names
     parts = []
     for axis, values in zip(embedding.axes[:2], correlations.T, strict=False):
         best = int(np.argmax(np.abs(values)))
@@ -66,6 +72,15 @@ def about_circle(embedding: Embedding, correlations: Array) -> str:
             f"{visible(axis.name)} goes most with {visible(names[best])} ({_r(values[best])})"
         )
     return f"Correlations of {count(len(names), 'variable')} with the axes: {listed(parts)}."
+
+
+def about_contributions(embedding: Embedding) -> str:
+    """The variables that make the first axis."""
+    shares = np.square(np.asarray(embedding.loadings, dtype=np.float64)[:, 0])
+    names = embedding.variable_names
+    most = np.argsort(-shares, kind="stable")[:3].tolist()
+    made = [f"{visible(names[j])} ({percent(float(shares[j]))})" for j in most]
+    return f"{visible(embedding.axes[0].name)} is made most by {listed(made)}."
 
 
 def about_certificate(embedding: Embedding) -> str:

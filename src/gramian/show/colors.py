@@ -6,6 +6,8 @@ a marker shape as well, so nothing is told by color alone.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +20,7 @@ from gramian.show.text import visible
 __all__ = ["MAX_GROUPS", "PALETTE", "SCALE", "Groups", "Numbers", "coloring", "grouping"]
 
 # Ordered so that few groups get the pairs that differ most; black last (it vanishes on dark).
-PALETTE = (
+_OKABE_ITO = (
     "#0072B2",
     "#D55E00",
     "#009E73",
@@ -28,6 +30,9 @@ PALETTE = (
     "#F0E442",
     "#000000",
 )
+# The command line hands a palette of the user's down this way.
+_CHOSEN = tuple(re.findall(r"#[0-9a-fA-F]{6}", os.environ.get("GRAMIAN_PALETTE", "")))
+PALETTE = _CHOSEN or _OKABE_ITO
 SCALE = "viridis"
 MAX_GROUPS = 20
 _FEW_INTEGERS = 12
