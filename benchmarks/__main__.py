@@ -13,7 +13,19 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import benchmarks
-from benchmarks import gram, horn, pca, products, solvers, start
+from benchmarks import (
+    gram,
+    horn,
+    isomap,
+    linear,
+    lle,
+    pca,
+    products,
+    solvers,
+    sparse,
+    start,
+    stress,
+)
 from benchmarks.measure import Machine, Settings, Table
 
 
@@ -27,15 +39,46 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "pca": pca.tables,
     "mds": gram.mds_tables,
     "kernel-pca": gram.kernel_tables,
+    "mds-stress": stress.metric_tables,
+    "mds-ordinal": stress.ordinal_tables,
     "distances": gram.distance_tables,
+    "ppca": linear.ppca_tables,
+    "ica": linear.ica_tables,
     "horn": horn.tables,
+    "lle": lle.tables,
+    "isomap": isomap.tables,
     "products": products.tables,
     "solvers": solvers.tables,
     **{name: partial(solvers.tables, families=(name,)) for name in solvers.FAMILIES},
     "blocks": solvers.block_tables,
+    "lsi": sparse.lsi_tables,
+    "rank": sparse.rank_tables,
     "start": start.tables,
 }
-USUAL = ("pca", "horn", "mds", "kernel-pca", "distances", "products", "start", "solvers")
+USUAL = (
+    *(
+        "pca",
+        "horn",
+        "mds",
+        "kernel-pca",
+        "distances",
+        "mds-stress",
+        "mds-ordinal",
+        "isomap",
+        "lle",
+    ),
+    *("lsi", "rank", "products", "start", "solvers"),
+    "pca",
+    "ppca",
+    "ica",
+    "horn",
+    "mds",
+    "kernel-pca",
+    "distances",
+    "products",
+    "start",
+    "solvers",
+)
 PACKAGES = (
     "gramian",
     "numpy",
@@ -45,6 +88,7 @@ PACKAGES = (
     "scikit-bio",
     "numba",
     "primme",
+    "tapkee",
 )
 
 
@@ -57,12 +101,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="tiny sizes, no memory figures")
+    parser.add_argument("--slow", action="store_true", help="also contestants that take minutes")
+    parser.add_argument("--no-memory", action="store_true", help="no memory figures: quicker")
     parser.add_argument("--json", metavar="OUT", type=Path, help="write the tables here too")
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
-    settings = Settings.of(asked.quick)
+    settings = Settings.of(asked.quick, asked.slow, not asked.no_memory)
     print(_circumstances(), flush=True)
     found: list[Table] = []
     for name in asked.names or USUAL:

@@ -64,3 +64,32 @@ def sparse_rows(n: int, p: int, density: float, seed: int = 5) -> scipy.sparse.c
     values = rng.poisson(2.0, size) + 1.0
     places = (rng.integers(0, n, size), columns)
     return scipy.sparse.coo_array((values, places), shape=(n, p)).tocsr()
+
+
+def random_sparse(n: int, p: int, density: float = 1e-3, seed: int = 6) -> scipy.sparse.csr_array:
+    """Uniform numbers at random places: but for the first, singular values crowd at an edge."""
+    rng = np.random.default_rng(seed)
+    return scipy.sparse.random_array((n, p), density=density, format="csr", rng=rng)
+
+
+def documents(n: int, p: int, words: int = 50, seed: int = 7) -> scipy.sparse.csr_array:
+    """Counts of words whose frequencies follow Zipf's law, in documents of uneven length."""
+    rng = np.random.default_rng(seed)
+    frequency = 1 / (np.arange(p) + 2.7)
+    ends = np.cumsum(frequency) / frequency.sum()
+    lengths = np.maximum(rng.lognormal(np.log(words), 0.6, n).astype(int), 1)
+    rows = np.repeat(np.arange(n, dtype=np.int32), lengths)
+    terms = np.minimum(np.searchsorted(ends, rng.random(len(rows))), p - 1).astype(np.int32)
+    X = scipy.sparse.coo_array((np.ones(len(rows)), (rows, terms)), shape=(n, p)).tocsr()
+    X.sum_duplicates()
+    return X
+
+
+def random_links(n: int, m: int, skew: float = 1.0, seed: int = 8) -> scipy.sparse.csr_array:
+    """About m links between n nodes; with ``skew`` above 1 the first nodes get most of them."""
+    rng = np.random.default_rng(seed)
+    sources = rng.integers(0, n, m).astype(np.int32)
+    targets = (n * rng.random(m) ** skew).astype(np.int32)
+    A = scipy.sparse.coo_array((np.ones(m), (sources, targets)), shape=(n, n)).tocsr()
+    A.data[:] = 1
+    return A

@@ -23,11 +23,13 @@ class Settings:
         0.1  # before each turn, so that nobody meets the waiting threads of the one before
     )
     memory: bool = True  # a fresh process for each contestant, to see its peak
+    slow: bool = False  # contestants that take minutes take part as well
 
     @staticmethod
-    def of(quick: bool) -> Settings:
+    def of(quick: bool, slow: bool = False, memory: bool = True) -> Settings:
         """Full, or tiny."""
-        return Settings(quick=True, rounds=1, rest=0.0, memory=False) if quick else Settings()
+        tiny = Settings(quick=True, rounds=1, rest=0.0, memory=False)
+        return tiny if quick else Settings(slow=slow, memory=memory)
 
 
 @dataclass(frozen=True)

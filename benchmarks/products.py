@@ -42,8 +42,8 @@ def _rows(
     n: int, p: int, dtype: str, order: str, rounds: int, rest: float
 ) -> Iterator[tuple[Any, ...]]:
     """Figures for one matrix, ending with the flops and the bytes to be read."""
+    from gramian.data.centering import Centering
     from gramian.data.door import open_rows
-    from gramian.data.rows import Centering
     from gramian.loops.thin import times
 
     rng = np.random.default_rng(0)

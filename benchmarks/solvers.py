@@ -129,8 +129,8 @@ def kernel_on_the_fly(n: int) -> Any:
 
 def sparse_covariance(n: int, p: int) -> Any:
     """v -> Y'(Y v) of sparse rows, centered implicitly."""
+    from gramian.data.centering import Centering
     from gramian.data.door import open_rows
-    from gramian.data.rows import Centering
     from gramian.spectral.principal import ColumnGram
 
     rows = open_rows(data.sparse_rows(n, p, 0.01)).rows

@@ -1,5 +1,6 @@
 import html
 import re
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -96,6 +97,29 @@ def test_written_files_give_the_coordinates_back(tmp_path, ending):
     np.testing.assert_array_equal(frame[["PC1", "PC2", "PC3", "PC4"]].to_numpy(), e.coordinates)
     assert frame["label"][3] == "flower, 3"
     assert frame["species"][149] == "virginica"
+
+
+def test_scikit_bio_gets_the_same_numbers():
+    pytest.importorskip("skbio", reason="scikit-bio is not installed")
+    e = iris(labels=[f"flower {i}" for i in range(150)])
+    out = e.to_skbio()
+    np.testing.assert_array_equal(out.samples.to_numpy(), e.coordinates)
+    np.testing.assert_array_equal(out.features.to_numpy(), e.loadings)
+    np.testing.assert_array_equal(out.eigvals, e.eigenvalues)
+    np.testing.assert_array_equal(out.proportion_explained, e.explained)
+    assert out.samples.index[3] == "flower 3"
+    assert list(out.features.index) == list(e.variables)
+    bare = Embedding("ClassicalMDS", np.eye(3, 2), ("a", "b"), eigenvalues=np.ones(2)).to_skbio()
+    assert list(bare.samples.index) == ["1", "2", "3"]
+    assert bare.features is None
+
+
+def test_scikit_bio_absent_or_no_spectrum(monkeypatch):
+    monkeypatch.setitem(sys.modules, "skbio", None)
+    with pytest.raises(GramianError, match="pip install scikit-bio"):
+        iris().to_skbio()
+    with pytest.raises(GramianError, match="no eigenvalues"):
+        Embedding("MDS", np.zeros((3, 2)), ("a", "b")).to_skbio()
 
 
 def test_unknown_ending(tmp_path):

@@ -45,14 +45,20 @@ def test_dir_and_version_load_nothing_heavy() -> None:
 def test_import_costs_less_than_100_ms() -> None:
     # Best of several, taken in turns: a busy machine makes single runs slow, never fast.
     bare = least = float("inf")
-    for _ in range(15):
+    for turn in range(60):
         bare = min(bare, seconds(sys.executable, "-c", "pass"))
         least = min(least, seconds(sys.executable, "-c", "import gramian"))
+        if turn >= 5 and least - bare < 0.100:
+            break
     assert least - bare < 0.100, f"import gramian: {least:.3f} s, bare Python: {bare:.3f} s"
 
 
 def test_version_takes_less_than_200_ms() -> None:
-    least = min(seconds(str(PROGRAM), "--version") for _ in range(10))
+    least = float("inf")
+    for _ in range(40):
+        least = min(least, seconds(str(PROGRAM), "--version"))
+        if least < 0.200:
+            break
     assert least < 0.200, f"gramian --version: {least:.3f} s"
 
 

@@ -50,6 +50,7 @@ DASK = "Dask only in data/dask.py"
         ("loops/stranger.py", "import gramian.spectral", LAYERS),
         ("methods/stranger.py", "import gramian.report", LAYERS),
         ("quality/stranger.py", "import gramian.methods", LAYERS),
+        ("quality/stranger.py", "import gramian.inference", LAYERS),
         ("unplaced.py", "", LAYERS),
         ("methods/stranger.py", "from gramian.methods import neighbor", METHODS),
         ("methods/embedder.py", "from gramian.methods import neighbor", METHODS),

@@ -47,12 +47,28 @@ def test_horn_table_counts_and_compares(tmp_path: Path) -> None:
         assert 0 < row["mean off, s.e."] < 6
 
 
+def test_isomap_tables_are_whole(tmp_path: Path) -> None:
+    table, many = tables_of("isomap", tmp_path)
+    ours = [row for row in table["rows"] if row["contestant"] == "gramian"]
+    assert len(ours) == 2 and all(row["residual"] < 1e-6 for row in ours)
+    assert ours[0]["share of the sheet"] > 0.95
+    assert len(many["rows"]) == 1 and many["rows"][0]["seconds"] > 0
+
+
 def test_products_table_is_whole_and_right(tmp_path: Path) -> None:
     (table,) = tables_of("products", tmp_path)
     assert len(table["rows"]) == 2 * 2 * 2 * 4  # dtypes, orders, products, column counts
     for row in table["rows"]:
         assert row["ours ms"] > 0
         assert row["difference"] < (1e-5 if row["dtype"] == "float32" else 1e-13)
+
+
+def test_stress_tables_have_finite_stress_for_everybody(tmp_path: Path) -> None:
+    for name, tables in (("mds-stress", 1), ("mds-ordinal", 2)):
+        found = tables_of(name, tmp_path)
+        assert len(found) == tables
+        for row in (row for table in found for row in table["rows"]):
+            assert 0.1 < row["stress-1"] < 0.4 and row["seconds"] > 0
 
 
 def test_solver_tables_certify_ours_on_every_map(tmp_path: Path) -> None:
@@ -154,3 +170,14 @@ def test_distance_table_shows_who_loses_the_digits(tmp_path: Path) -> None:
     off = {(row["dtype"], row["contestant"]): row for row in table["rows"]}
     assert off["float64", "gramian"]["error of the closest pair"] < 1e-6
     assert off["float64", "scikit-learn"]["error of the closest pair"] > 0.01
+
+
+def test_linear_tables_have_errors_below_the_peers(tmp_path: Path) -> None:
+    for name, measure, slack in (("ppca", "error", 1.0), ("ica", "Amari distance", 1.02)):
+        (table,) = tables_of(name, tmp_path)
+        ours = [row for row in table["rows"] if row["contestant"] == "gramian"]
+        for own in ours:
+            case = next(iter(own.values()))
+            for row in table["rows"]:
+                if next(iter(row.values())) == case:
+                    assert own[measure] <= slack * row[measure], row

@@ -40,7 +40,7 @@ class Stub:
         if self.end is not None:
             raise self.end
 
-    def to_embedding(self, X, *, labels=None, columns=None):
+    def to_embedding(self, X, *, labels=None, columns=None, details=False):
         warnings.warn("the second pair is rough", CertificateWarning, stacklevel=2)
         return Embedding(
             "PCA",
@@ -66,13 +66,15 @@ def stub(monkeypatch):
 
 def test_version_and_help_are_quick():
     for arguments, limit in ((["--version"], 0.15), (["--help"], 0.4)):
-        times = []
-        for _ in range(5):
+        least = float("inf")
+        for _ in range(40):  # a busy machine makes single runs slow, never fast
             start = time.perf_counter()
             done = spawn(*arguments)
-            times.append(time.perf_counter() - start)
+            least = min(least, time.perf_counter() - start)
             assert done.returncode == 0
-        assert min(times) < limit, arguments
+            if least < limit:
+                break
+        assert least < limit, arguments
     assert spawn("--version").stdout == f"gramian {gramian.__version__}\n"
 
 
@@ -282,9 +284,9 @@ def test_a_bug_asks_for_a_report(run, stub, monkeypatch):
         (["pca", "empty.csv"], "empty"),
         (["pca", "one.csv"], "2"),
         (["pca", "iris.csv", "-k", "two"], "number of axes"),
-        (["pca", "iris.csv", "-k", "0"], "n_components"),
+        (["pca", "iris.csv", "-k", "0"], "-k 0"),
         (["pca", "iris.csv", "-k", "5"], "4"),
-        (["pca", "iris.csv", "-k", "nan"], "n_components"),
+        (["pca", "iris.csv", "-k", "nan"], "-k nan"),
         (["pca", "iris.csv", "--columns", "petal lenght"], "did you mean 'petal length'"),
         (["pca", "iris.csv", "--columns", ","], "empty"),
         (["pca", "iris.csv", "--color", "nope"], "no column 'nope'"),
@@ -305,6 +307,22 @@ def test_a_bug_asks_for_a_report(run, stub, monkeypatch):
         (["pca", "iris.csv", "-o", "kept.csv"], "--force"),
         (["pca", "iris.csv", "--report", "kept.html"], "--force"),
         (["bogus"], "bogus"),
+        (["pac", "iris.csv"], "did you mean 'pca'"),
+        (["plan", "pac", "iris.csv"], "did you mean 'pca'"),
+        (["help", "kernel-pac"], "did you mean 'kernel-pca'"),
+        (["cite", "kernel-pac"], "did you mean 'kernel-pca'"),
+        (["compare", "iris.csv", "-m", "kernel-pac"], "did you mean 'kernel-pca'"),
+        (["compare", "iris.csv", "-m", "'"], "no method"),
+        (["compare", "iris.csv", "-m", "pca --bogus"], "--bogus"),
+        (["compare", "iris.csv", "--neighbors", "75"], "--neighbors 75"),
+        (["compare", "iris.csv", "-k", "5"], "at most 4 axes"),
+        (["compare", "nan.csv"], "1 value missing"),
+        (["plan", "pca", "absent.csv"], "no such file"),
+        (["plan", "pca", "iris.csv", "-k", "5"], "4"),
+        (["pca", "iris.csv", "--threads", "0"], "threads"),
+        (["pca", "iris.csv", "--solver", "densee"], "did you mean 'dense'"),
+        (["pca", "iris.csv", "--label", "nope"], "no column 'nope'"),
+        (["pca", "iris.csv", "--memory", "1TBB"], "4GB"),
         (["--bogus"], "bogus"),
     ],
 )
@@ -492,16 +510,17 @@ def test_progress_on_a_terminal_only(folder):
     master, slave = pty.openpty()
     environment = {**os.environ, "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
-    done = subprocess.run(
-        [str(PROGRAM), "pca", "iris.csv"],
-        stdout=subprocess.PIPE,
-        stderr=slave,
-        cwd=folder,
-        env=environment,
-    )
+    with open("results.txt", "wb") as results:
+        program = subprocess.Popen(
+            [str(PROGRAM), "pca", "iris.csv"],
+            stdout=results,
+            stderr=slave,
+            cwd=folder,
+            env=environment,
+        )
     os.close(slave)
     shown = b""
-    while True:
+    while True:  # a terminal that nobody reads would stop the program
         try:
             block = os.read(master, 65536)
         except OSError:
@@ -510,6 +529,6 @@ def test_progress_on_a_terminal_only(folder):
             break
         shown += block
     os.close(master)
-    assert done.returncode == 0
+    assert program.wait(timeout=30) == 0
     assert b"reading iris.csv" in shown
-    assert b"\x1b" not in done.stdout
+    assert b"\x1b" not in Path("results.txt").read_bytes()

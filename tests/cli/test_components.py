@@ -8,6 +8,7 @@ import pytest
 from gramian.cli.app import main
 from gramian.cli.messages import Messages
 from gramian.data.examples import iris_path
+from gramian.progress import tick
 
 
 @pytest.fixture
@@ -89,12 +90,17 @@ def test_pca_with_horn(iris, capsys):
 
 
 def test_bar_only_on_a_terminal(monkeypatch, capsys):
-    with Messages().counting("permuting") as told:
-        assert told is None
+    with Messages().working("permuting"):
+        tick("permuting", 1, 9)
+    assert capsys.readouterr() == ("", "")
     monkeypatch.setattr("gramian.cli.messages._on_terminal", lambda: True)
-    with Messages().counting("permuting") as told:
-        assert told is not None
-        told(3, 9)
-    assert capsys.readouterr().out == ""
-    with Messages(quiet=True).counting("permuting") as told:
-        assert told is None
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with Messages().working("computing"):
+        for done in range(1, 10):
+            tick("permuting", done, 9)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "computing: permuting" in err and "100%" in err
+    with Messages(quiet=True).working("computing"):
+        tick("permuting", 3, 9)
+    assert capsys.readouterr() == ("", "")

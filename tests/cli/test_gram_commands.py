@@ -328,10 +328,13 @@ def test_help_names_its_own_options_first(run):
         (["classical-mds", "diagonal.csv"], "diagonal"),
         (["classical-mds", "nan.csv"], "missing"),
         (["classical-mds", "zero.csv"], "all points are equal"),
-        (["classical-mds", "iris.csv", "--metric", "euclidian"], "'euclidian' is not known"),
+        (
+            ["classical-mds", "iris.csv", "--metric", "euclidian"],
+            "did you mean 'euclidean'",
+        ),
         (["classical-mds", "gaps.csv", "--metric", "euclidean"], "1 value missing, the first in"),
-        (["classical-mds", "cities.csv", "--correction", "magic"], "'lingoes'"),
-        (["classical-mds", "cities.csv", "--landmarks", "3"], "landmarks=3"),
+        (["classical-mds", "cities.csv", "--correction", "magic"], "lingoes"),
+        (["classical-mds", "cities.csv", "--landmarks", "3"], "--landmarks 3"),
         (["classical-mds", "cities.csv", "-k", "9"], "from 1 to 8"),
         (["classical-mds", "cities.csv", "-k", "two"], "see gramian classical-mds --help"),
         (["classical-mds", "cities.csv", "--color", "x"], "--color is for tables; cities.csv"),
@@ -339,12 +342,15 @@ def test_help_names_its_own_options_first(run):
         (["classical-mds", "cities.csv", "-o", "cities.csv", "--force"], "is the input file"),
         (["kernel-pca", "absent.csv"], "no such file"),
         (["kernel-pca", "gaps.csv"], "1 value missing, the first in column 'b', row 2"),
-        (["kernel-pca", "iris.csv", "--kernel", "rfb"], "'rfb' is not known"),
+        (
+            ["kernel-pca", "iris.csv", "--kernel", "rfb"],
+            "did you mean 'rbf'",
+        ),
         (["kernel-pca", "iris.csv", "--gamma", "wide"], "--gamma takes a number above 0"),
         (["kernel-pca", "iris.csv", "--gamma", "-1"], "a number above 0"),
         (["kernel-pca", "iris.csv", "--gamma", "nan"], "a number above 0"),
         (["kernel-pca", "iris.csv", "-k", "150"], "from 1 to 149"),
-        (["kernel-pca", "iris.csv", "--landmarks", "5"], "above n_components"),
+        (["kernel-pca", "iris.csv", "--landmarks", "5"], "above -k"),
         (["kernel-pca", "iris.csv", "--degree", "x"], "see gramian kernel-pca --help"),
         (["kernel-pca", "same.csv"], "all points are equal"),
     ],
@@ -397,3 +403,49 @@ def test_distances_larger_than_the_budget_stay_in_their_file(facts):
         eigenvalues(found), np.linalg.svd(Y, compute_uv=False)[:2] ** 2, rtol=1e-9
     )
     assert np.load("z.npy").shape == (700, 2)
+
+
+# ---------------------------------------------------------------- mds
+
+
+def test_mds_of_the_cities(run, facts, tmp_path):
+    found = facts("mds", "cities.csv", "-o", "map.csv", "--save", "m.gramian", "--report", "r.html")
+    assert found["method"] == "MDS" and found["n_observations"] == 9
+    assert abs(found["measures"]["stress_1"] - 0.013991) < 5e-7  # smacof 2.1-7
+    assert found["measures"]["n_agreeing"] >= 2
+    table = pl.read_csv("map.csv")
+    assert tuple(table["label"]) == NAMES and table.columns == ["label", "MDS1", "MDS2"]
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "Stress per point" in page and "Shepard diagram" in page
+    placed = run("transform", "m.gramian", "cities.csv", "-o", "again.csv")
+    assert placed[0] == 0
+    again = pl.read_csv("again.csv").select("MDS1", "MDS2").to_numpy()
+    assert np.abs(again - table.drop("label").to_numpy()).max() < 1
+
+
+def test_mds_options(run, facts):
+    for option, value in (
+        ("--loss", "sammon"),
+        ("--measurement", "interval"),
+        ("--ties", "secondary"),
+    ):
+        found = facts("mds", "cities.csv", option, value, "--starts", 1)
+        assert found["parameters"][option[2:]] == value and found["parameters"]["n_init"] == 1
+    code, _, err = run("mds", "cities.csv", "--measurement", "ordinl")
+    assert code == 2 and "did you mean 'ordinal'" in err
+    code, _, err = run("mds", "cities.csv", "--measurement", "ordinal")
+    assert code == 0 and "nearly 0" in err
+    code, _, err = run("mds", "cities.csv", "--loss", "sammon", "--measurement", "ordinal")
+    assert code == 2 and "Traceback" not in err
+    assert run("plan", "mds", "cities.csv")[0] == 0
+
+
+def test_mds_takes_gaps_and_says_so(run):
+    text = labeled(",").splitlines()
+    cells = [line.split(",") for line in text]
+    cells[1][2] = cells[2][1] = "NA"
+    Path("gaps.csv").write_text("\n".join(",".join(line) for line in cells) + "\n")
+    code, out, err = run("mds", "gaps.csv")
+    assert code == 0 and "1 of 36 distances are missing" in err
+    assert "1 distance missing" in out
+    assert run("classical-mds", "gaps.csv")[0] == 2

@@ -60,7 +60,7 @@ def test_a_bad_value_is_named_with_line_column_value_and_remedy() -> None:
     rows[150] = "150,n.d."
     sentence = refusal("a,b\n" + "\n".join(rows))
     assert sentence.startswith("data.csv: line 152, column 'b': 'n.d.' is not a number")
-    assert "add 'n.d.' to missing=" in sentence
+    assert "add 'n.d.' to the words of missing=" in sentence
     table = read("a,b\n" + "\n".join(rows), missing=["n.d."])
     assert np.flatnonzero(np.isnan(table.numbers[:, 1])).tolist() == [150]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from gramian.data.centering import Centering
 from gramian.data.door import open_rows
-from gramian.data.rows import Centering
 from gramian.data.variables import read_variables
 
 

@@ -11,7 +11,8 @@ from sklearn.svm import SVC
 
 from gramian import kernels
 from gramian.errors import InputError
-from gramian.gram.kernels import KERNELS, KernelMap, fixed, kernel, kernel_diagonal, plus, times
+from gramian.gram.kernel_map import KernelMap
+from gramian.gram.kernels import KERNELS, fixed, kernel, kernel_diagonal, plus, times
 from gramian.loops.threads import limit_threads
 from gramian.methods.kernel_pca import MERCER
 from gramian.testing import check_map, tolerance

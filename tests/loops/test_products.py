@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gramian.data.rows import ArrayRows, Centering
+from gramian.data.array_rows import ArrayRows
+from gramian.data.centering import Centering
 from gramian.loops import products
 from gramian.loops.threads import (
     limit_threads,

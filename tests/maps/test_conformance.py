@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from gramian.data.centering import Centering
 from gramian.data.door import open_rows
-from gramian.data.rows import Centering
 from gramian.inference.gaussian import LowRankPlusDiagonal
 from gramian.maps import ImplicitMap, as_scipy, to_dense
 from gramian.spectral.principal import ColumnGram

@@ -9,6 +9,7 @@ import shutil
 import xml.etree.ElementTree as ET
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from gramian.report import write_report
 from gramian.show.text import visible
 from tests.embeddings import cloud, embed, iris
 from tests.report.payloads import PAYLOADS
+from tests.report.test_report import full
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
@@ -96,7 +98,7 @@ def hover_nearest_to_middle(page, selector):
 
 def test_map_draws_hovers_and_switches(opened):
     with opened(iris(labels=[f"flower {i}" for i in range(150)])) as page:
-        assert chart(page, "return map.data.length") == 4  # three groups and the rings
+        assert chart(page, "return map.data.length") == 5  # three groups, labels, rings
         assert page.locator("#map-chart .points path").count() == 150
         symbols = chart(page, "return map.data.slice(0, 3).map((t) => t.marker.symbol)")
         colors = chart(page, "return map.data.slice(0, 3).map((t) => t.marker.color)")
@@ -130,13 +132,16 @@ def test_found_points_are_marked(opened):
 def test_keyboard_reaches_everything(opened):
     with opened(iris()) as page:
         reached = []
-        for _ in range(40):
+        for _ in range(60):
             page.keyboard.press("Tab")
             reached.append(
                 page.evaluate("document.activeElement.id || document.activeElement.tagName")
             )
-        wanted = ["map-x", "map-y", "map-color", "map-search", "zoom-in", "zoom-out", "zoom-reset"]
-        positions = [reached.index(name) for name in [*wanted, "save-csv", "save-png", "map-equal"]]
+        wanted = (
+            "map-x map-y map-color map-label map-search map-view-flat map-drag-zoom map-equal "
+            "map-arrows zoom-in zoom-out zoom-reset save-csv save-png save-svg contributions-axis"
+        )
+        positions = [reached.index(name) for name in wanted.split()]
         assert positions == sorted(positions)
         assert "SUMMARY" in reached
 
@@ -184,22 +189,178 @@ def test_saved_files(opened, tmp_path, n):
         assert ET.parse(saved["save-svg"]).getroot().tag.endswith("svg")
 
 
+INK = """() => {
+    const canvas = document.getElementById("map-canvas");
+    const copy = new OffscreenCanvas(canvas.width, canvas.height);
+    const pen = copy.getContext("2d", { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const { data } = pen.getImageData(0, 0, copy.width, copy.height);
+    let sum = 0;
+    for (let i = 3; i < data.length; i += 4) sum += data[i] > 0;
+    return canvas.hidden ? 0 : sum / (data.length / 4);
+}"""
+PIXELS = "document.getElementById('map-canvas').toDataURL()"
+
+
 def test_many_points_are_painted(opened):
     e = cloud(12_000, k=3)
     with opened(e) as page:
-        source = chart(page, "return map.layout.images[0].source")
-        assert source.startswith("data:image/png;base64,")
+        assert 0.02 < page.evaluate(INK) < 0.9
         tip = hover_nearest_to_middle(page, ".tip")
         assert "sample_" in tip.text_content()
         page.fill("#map-search", "sample_000077")
         assert "Found 1: sample_000077." in page.text_content("#map-found")
+        before = page.evaluate(PIXELS)
         page.click("#zoom-in")
-        page.wait_for_function(
-            "old => document.getElementById('map-chart').layout.images[0].source !== old",
-            arg=source,
-        )
+        page.wait_for_function(f"old => {PIXELS} !== old", arg=before)
         page.select_option("#map-color", label="depth")
         assert "depth" in page.text_content("#map-legend")
+
+
+def test_thinned_points_have_all_behind_them(opened):
+    with opened(cloud(50_200, k=3)) as page:
+        whole = page.evaluate(INK)
+        for group in page.locator("#map-legend button").all():
+            group.click()
+        page.wait_for_timeout(200)
+        assert 0.02 < page.evaluate(INK) <= whole  # what is left is the shade
+        page.select_option("#map-x", "1")
+        page.select_option("#map-y", "0")
+        page.wait_for_timeout(200)
+        assert page.evaluate(INK) > 0.02
+        assert "50,000 of 50,200 points drawn" in page.text_content("#map")
+
+
+def test_space_turns_by_mouse_and_keyboard(opened):
+    with opened(iris(labels=[f"flower {i}" for i in range(150)])) as page:
+        assert not page.is_visible("#map-z")
+        page.focus("#map-view-flat")
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("!document.getElementById('map-canvas').hidden")
+        assert page.is_visible("#map-z")
+        assert "PC3 (1.7%) toward you" in page.get_attribute("#map-chart", "aria-label")
+        texts = page.locator("#map-chart .annotation-text").all_text_contents()
+        assert ["PC1" in t or "PC2" in t or "PC3" in t for t in texts if t] == [True] * 3
+        assert page.evaluate(INK) > 0.005
+        page.mouse.move(0, 0)
+        for act in (
+            drag,
+            lambda page: page.click("#turn-left"),
+            lambda page: page.click("#zoom-in"),
+        ):
+            before = page.evaluate(PIXELS)
+            act(page)
+            page.wait_for_function(f"old => {PIXELS} !== old", arg=before)
+        assert "flower" in hover_nearest_to_middle(page, ".tip").text_content()
+        page.check("#map-arrows")
+        page.wait_for_function(
+            "document.getElementById('map-chart').layout.annotations.length > 10"
+        )
+        page.check("#map-view-flat", force=True)
+        page.wait_for_function("document.getElementById('map-canvas').hidden")
+        assert chart(page, "return map.layout.xaxis.title.text").startswith("PC1 (")
+
+
+def drag(page, path=((60, 25),)):
+    page.locator("#map-chart").scroll_into_view_if_needed()
+    box = page.locator("#map-chart").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for dx, dy in path:
+        page.mouse.move(x + dx, y + dy, steps=8)
+    page.mouse.up()
+
+
+@pytest.mark.parametrize(("n", "space"), [(300, False), (300, True), (12_000, False)])
+def test_lasso_lists_what_it_holds(opened, tmp_path, n, space):
+    e = cloud(n, k=3)
+    with opened(e) as page:
+        if space:
+            page.check("#map-view-space", force=True)
+        page.check("#map-drag-lasso", force=True)
+        drag(page, ((150, 0), (150, 120), (0, 120), (0, 4)))
+        page.wait_for_selector("#map-picked h3")
+        head = page.text_content("#map-picked h3")
+        size = int(head.split()[0].replace(",", ""))
+        assert 0 < size < n
+        assert page.locator("#map-picked tbody tr").count() == min(size, 200)
+        with page.expect_download() as download:
+            page.click("#picked-csv")
+        download.value.save_as(tmp_path / "s.csv")
+        kept = list(csv.DictReader((tmp_path / "s.csv").read_text().splitlines()))
+        assert len(kept) == size
+        if not space:  # the lasso was a rectangle: what it holds is what lies inside
+            Z = np.array([[float(row["PC1"]), float(row["PC2"])] for row in kept])
+            low, high = Z.min(axis=0), Z.max(axis=0)
+            inside = np.all((e.coordinates[:, :2] >= low) & (e.coordinates[:, :2] <= high), axis=1)
+            assert inside.sum() == pytest.approx(size, abs=max(3, 0.02 * size))
+        page.click("#picked-clear")
+        page.wait_for_selector("#map-picked h3", state="detached")
+
+
+def test_search_and_enter_list_points(opened):
+    with opened(iris(labels=[f"flower {i}" for i in range(150)])) as page:
+        page.fill("#map-search", "flower 14")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#map-picked h3")
+        assert page.text_content("#map-picked h3") == "11 points selected"
+
+
+def test_labels_by_column(opened):
+    e = replace(iris(labels=[f"flower {i}" for i in range(150)]), label="species")
+    written = "return map.data.at(-2).text"
+    with opened(e) as page:
+        page.wait_for_function("document.getElementById('map-chart').data.at(-2).text.length > 3")
+        assert set(chart(page, written)) == {"setosa", "versicolor", "virginica"}
+        page.fill("#map-search", "virgin")
+        assert "Found 50" in page.text_content("#map-found")
+        page.select_option("#map-label", label="names")
+        assert all(text.startswith("flower") for text in chart(page, written))
+        page.select_option("#map-label", label="none")
+        assert chart(page, written) == []
+
+
+def test_every_chart_is_drawn_and_saved(opened, tmp_path):
+    with opened(full()) as page:
+        for chart_ in page.locator(".chart").all():
+            assert chart_.locator(".main-svg").count() >= 1, chart_.get_attribute("id")
+        for button in page.locator("[data-save]").all():
+            with page.expect_download() as download:
+                button.click()
+            page.wait_for_timeout(200)  # Chromium drops the eleventh download of a second
+            assert download.value.suggested_filename.startswith("pca-of-iris-csv-")
+        assert page.locator(".images img").count() == 4
+        assert page.evaluate("[...document.images].every((i) => i.complete && i.naturalWidth == 2)")
+        page.select_option("#contributions-axis", "1")
+        assert "PC2 is made most by" in page.get_attribute("#contributions-chart", "aria-label")
+        page.uncheck("#map-graph")
+        assert chart(page, "return map.data.some((t) => t.mode == 'lines')") is False
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_keeps_a_reader_out(opened, scheme, width):
+    """axe-core's rules: no serious finding, contrast included."""
+    package = pytest.importorskip(
+        "axe_playwright_python", reason="axe-core skipped: pip install axe-playwright-python"
+    )
+    source = Path(package.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    size = {"width": width, "height": 900}
+    with opened(full(), viewport=size, color_scheme=scheme) as page:
+        for folded in page.locator("details > summary").all():
+            folded.click()
+        page.fill("#map-search", "flower 1")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#map-picked table")
+        page.evaluate(source)
+        found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+        bad = [
+            (v["id"], v["impact"], [node["html"][:120] for node in v["nodes"][:3]])
+            for v in found["violations"]
+            if v["impact"] in ("serious", "critical", "moderate")
+        ]
+        assert bad == []
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "light"), (390, "dark")])

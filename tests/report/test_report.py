@@ -7,21 +7,27 @@ import re
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from gramian.errors import GramianError
+from gramian import PCA, ClassicalMDS, parallel_analysis
+from gramian.errors import GramianError, InputError
+from gramian.evidence import ChanceSpectrum, Shepard
 from gramian.report import write_report
-from gramian.report.drawn import MAX_POINTS, figure_text
+from gramian.report.charts import figure_text
+from gramian.report.drawn import MAX_POINTS
 from gramian.report.html import Html, element, table
 from gramian.report.page import render
+from gramian.report.picture import diverging_png
 from gramian.results import Embedding
 from gramian.show.text import visible
 from tests.embeddings import cloud, embed, iris
 from tests.report.payloads import PAYLOADS
 
-VOID = {"meta", "link", "input", "br"}
+VOID = {"meta", "link", "input", "br", "img"}
 
 
 class Page(HTMLParser):
@@ -95,18 +101,127 @@ def test_report_holds_what_a_reader_needs(tmp_path):
     assert path.stat().st_size < 5_000_000
 
 
+def full():
+    """An embedding that fills every optional field."""
+    e = iris(labels=[f"flower {i}" for i in range(150)])
+    rng = np.random.default_rng(0)
+    given = rng.gamma(4, 1, 300)
+    stress = rng.gamma(2, 1, 150)
+    values = e.eigenvalues
+    return replace(
+        e,
+        label="species",
+        spectrum=np.array([*values, 0.0, -0.2, -0.5]),
+        chance=ChanceSpectrum(values * 0.3, values * 0.4, values * 0.5, 2, 199),
+        shepard=Shepard(given, given + rng.normal(0, 0.3, 300), None, 11_175),
+        point_stress=stress / stress.sum(),
+        point_cos2=rng.dirichlet(np.ones(4), 150),
+        edges=np.column_stack([np.arange(149), np.arange(1, 150)]),
+        residual_variance=np.array([0.5, 0.2, 0.1, 0.09]),
+        image_shape=(2, 2),
+        measures={"trustworthiness": 0.93, "goodness_of_fit": (0.4, 0.5), "odd": 3, "none": None},
+    )
+
+
 def test_every_chart_has_a_sentence_and_a_table(without_plotly):
-    page = Page(render(iris()))
+    page = Page(render(full()))
     charts = [v for v in page.all("div", "id") if v.endswith("-chart")]
-    assert charts == ["map-chart", "scree-chart", "circle-chart"]
-    assert page.all("div", "role").count("img") == 3
+    kinds = ["map", "scree", "residual", "spectrum", "shepard", "stress", "circle", "contributions"]
+    assert charts == [f"{kind}-chart" for kind in kinds]
+    assert page.all("div", "role").count("img") == len(charts)
     names = [label for label in page.all("div", "aria-label") if label]
-    assert sum(label.endswith(".") for label in names) == 3
-    assert page.tags.count("details") == 3
+    assert sum(label.endswith(".") for label in names) == len(charts)
+    assert page.tags.count("details") == 10
     assert page.tags.count("th") == page.all("th", "scope").__len__()
     assert page.tags.count("caption") == page.tags.count("table")
-    controls = set(page.all("select", "id")) | set(page.all("input", "id")) - {"map-equal"}
+    controls = set(page.all("select", "id")) | set(page.all("input", "id"))
     assert controls == set(page.all("label", "for"))
+    assert len(page.all("img", "alt")) == 4
+    links = {link.lstrip("#") for link in page.all("a", "href")}
+    assert links == set(page.all("section", "id"))
+
+
+def test_optional_fields_are_told_in_words(without_plotly):
+    text = " ".join(Page(render(full())).text)
+    for part in (
+        "Horn's parallel analysis with 199 permuted copies of the data finds 2 axes above chance.",
+        "2 are negative and make",
+        "the distances are not Euclidean",
+        "a sample of 300 of 11,175 pairs",
+        "an even share would be 0.7% each",
+        "after 3 axes the curve flattens",
+        "the ten nearest neighbors on the first two axes are near in the data too",
+        "Quality of the points (cos2)",
+        "Contributions of the points",
+    ):
+        assert part in text, part
+
+
+def test_contributions_of_variables_sum_to_one(without_plotly):
+    e = full()
+    data = Page(render(e)).data["variables"]
+    np.testing.assert_allclose(np.square(data["loadings"]).sum(axis=0), 1, rtol=1e-3)
+
+
+def test_edges_join_drawn_points(without_plotly):
+    e = cloud(60_000, k=3)
+    e = replace(e, edges=np.column_stack([np.arange(59_999), np.arange(1, 60_000)]))
+    data = Page(render(e)).data
+    rows = np.frombuffer(base64.b64decode(data["rows"]), "<i4")
+    joined = np.frombuffer(base64.b64decode(data["edges"]), "<i4").reshape(-1, 2)
+    assert 0 < len(joined) <= 20_000
+    assert (np.diff(rows[joined], axis=1) == 1).all()
+
+
+def test_density_counts_all_points(without_plotly):
+    e = cloud(60_000, k=3)
+    shades = Page(render(e)).data["density"]
+    assert [(s["x"], s["y"]) for s in shades] == [(0, 1), (0, 2), (1, 2)]
+    x0, x1, y0, y1 = shades[0]["range"]
+    levels = np.frombuffer(base64.b64decode(shades[0]["levels"]), "u1").reshape(120, 160)
+    counts, _, _ = np.histogram2d(
+        e.coordinates[:, 1], e.coordinates[:, 0], (120, 160), [(y0, y1), (x0, x1)]
+    )
+    assert counts.sum() == 60_000
+    assert np.array_equal(levels[::-1] > 0, counts > 0)
+    assert Page(render(iris())).data["density"] == []
+
+
+def test_component_images_are_the_loadings():
+    values = np.array([[1.0, -1.0, 0.0], [0.5, np.nan, -0.5]])
+    with Image.open(BytesIO(base64.b64decode(diverging_png(values).split(",")[1]))) as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    assert pixels.shape == (2, 3, 3)
+    assert tuple(pixels[0, 0]) == (0x00, 0x72, 0xB2)
+    assert tuple(pixels[0, 1]) == (0xD5, 0x5E, 0x00)
+    assert pixels[0, 2].min() > 240
+    with pytest.raises(GramianError, match="9 pixels, but there are 4 variables"):
+        render(iris(image_shape=(3, 3)))
+
+
+def test_models_report_themselves(tmp_path, without_plotly):
+    X = np.random.default_rng(0).normal(size=(40, 5)) @ np.diag([5, 3, 1, 1, 1])
+    model = PCA(3, ddof=0).fit(X)
+    with pytest.raises(InputError, match=r"model\.report\(path, X\)"):
+        model.report(tmp_path / "r.html")
+    model.report(tmp_path / "r.html", X, title="forty", columns={"half": ["a", "b"] * 20})
+    page = Page((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert "Horn's parallel analysis" in " ".join(page.text)
+    band = model.to_embedding(X, details=True).chance
+    found = parallel_analysis(X, random_state=0)
+    np.testing.assert_allclose(band.high, found.quantiles(0.95) * 39 / 40)
+    assert band.n_components == found.n_components
+    ClassicalMDS(2, metric="cityblock").fit(X).report(tmp_path / "d.html")
+    text = " ".join(Page((tmp_path / "d.html").read_text(encoding="utf-8")).text)
+    assert "all 780 pairs" in text
+    assert "the distances are not Euclidean" in text
+
+
+def test_shepard_pairs_are_the_distances():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    shown = ClassicalMDS(3).fit(X).to_embedding().shepard
+    np.testing.assert_allclose(shown.distances, shown.dissimilarities, rtol=1e-10)
+    assert len(shown.distances) == shown.n_pairs == 435
 
 
 def test_policy_names_the_scripts_and_nothing_else(tmp_path):

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from gramian.data.centering import Centering
 from gramian.data.door import open_rows
-from gramian.data.rows import Centering
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.maps import ImplicitMap, to_dense
 from gramian.spectral.arpack import Arpack
