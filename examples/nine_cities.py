@@ -19,7 +19,6 @@ import numpy as np
 import polars
 
 from gramian import ClassicalMDS, plot
-from gramian.plot.style import BLUE, VERMILION, new_axes
 from gramian.quality.euclidean import check_distances
 
 CITIES = "Boston,New York,Washington,Miami,Chicago,Seattle,San Francisco,Los Angeles,Denver"
@@ -49,7 +48,6 @@ def picture(path: Path) -> ClassicalMDS:
     model = ClassicalMDS(2, metric="precomputed").fit(table)
     # Signs are a convention: turned by 180 degrees, north is up and west is left.
     turned = replace(model.to_embedding(), coordinates=-model.embedding_)
-    values = check_distances(table).eigenvalues
 
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(9.6, 4.0), layout="constrained", width_ratios=(3, 2)
@@ -57,17 +55,7 @@ def picture(path: Path) -> ClassicalMDS:
     plot.map(turned, labels=True, ax=left)
     left.margins(0.12)
     left.set_title("from road miles alone", fontsize=10)
-    colors = [BLUE if value > 0 else VERMILION for value in values]
-    new_axes(right, (3.8, 4.0))
-    right.bar(range(1, 10), values / values[0], color=colors, width=0.7)
-    right.axhline(0, color="#5f6b76", linewidth=0.8)
-    right.set_yscale("symlog", linthresh=1e-2)
-    right.set_yticks([1, 0.1, 0.01, 0, -0.01], ["100%", "10%", "1%", "0", "-1%"])
-    right.set_xticks(range(1, 10))
-    right.grid(axis="y", color="#e8ecf0")
-    right.set_axisbelow(True)
-    right.set_xlabel("axis")
-    right.set_title("eigenvalue / the largest, negative ones in red", fontsize=10)
+    plot.spectrum(check_distances(table), ax=right)
     figure.savefig(path, dpi=110, metadata={"Software": None})
     plt.close(figure)
     return model
