@@ -279,7 +279,7 @@ class Isomap(NeighborhoodEmbedder):
         return {
             "residual_variance": float(self.residual_variance_[-1]),
             "negativity": self.negativity_,
-            "landmark_error": self.landmark_error_,
+            "landmark_error": self.landmark_error_ if self._landmarked else None,
             **super()._measured(),
         }
 

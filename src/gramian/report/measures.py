@@ -66,7 +66,6 @@ _READING = {
         "By what share edges are shorter in all axes than in the data (root mean square). Near 0 "
         "the sheet was stretched flat; above 0.3 it has slack.",
     ),
-    "edges": ("Edges of the graph", "Pairs of neighbors whose distance may not grow."),
     "steps": ("Newton steps", "How many it took."),
     "approximation_error": (
         "Error of the approximation",
@@ -112,7 +111,10 @@ _READING |= {
     "gamma": ("Gamma", "Of the kernel: the larger, the more local."),
     "zero_eigenvalues": ("Zero eigenvalues", "1 is right for a graph in one part."),
     "noise_variance": ("Noise variance", "Mean variance in the directions left out."),
-    "log_likelihood": ("Log-likelihood", "Of a row under the model, on average; higher is better."),
+    "log_likelihood": (
+        "Log-likelihood",
+        "Of all rows under the model; higher is better, for the same data only.",
+    ),
     "negentropy": (
         "Negentropy",
         "How far each source is from Gaussian; 0 cannot be told from noise.",

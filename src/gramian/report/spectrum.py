@@ -111,7 +111,7 @@ def _about_residual_variance(values: Array) -> str:
     gains = [before - after for before, after in pairwise(values.tolist())]
     large = [i for i, gain in enumerate(gains) if gain > 0.25 * max([*gains, 1e-12])]
     elbow = (large[-1] if large else 0) + 2
-    return (
-        f"{first}, {len(values)} leave {percent(float(values[-1]))}; after "
-        f"{count(elbow, 'axis', 'axes')} the curve flattens."
-    )
+    told = f"{first}, {len(values)} leave {percent(float(values[-1]))}"
+    if elbow == len(values):
+        return f"{told}; the curve still falls, so more axes may show more."
+    return f"{told}; after {count(elbow, 'axis', 'axes')} the curve flattens."
