@@ -152,7 +152,7 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     n, p = rows.shape
     if rows.flip or n < 8 * p or n < 2000 or p > 512:
         return None
-    sample = np.concatenate([rows._lead(a, a + 1) for a in range(0, n, -(-n // 200))])
+    sample = rows._sample(200)
     with np.errstate(all="ignore"):
         nearest = np.argmin(np.abs(sample - sample.mean(axis=0, dtype=np.float64)), axis=0)
         pivot = sample[nearest, np.arange(p)]
@@ -212,9 +212,8 @@ def _sums(
 
     def piece(g: int) -> None:
         sums, squares, peaks = parts[g]
-        for a, b in blocks[bounds[g] : bounds[g + 1]]:
+        for a, b, block in rows._each(rows._lead, blocks[bounds[g] : bounds[g + 1]]):
             pause()
-            block = rows._lead(a, b)
             if rows.flip:
                 for i in range(a, b):  # one variable a line
                     t = block[i - a].astype(np.float64) * unit - pivot[i]

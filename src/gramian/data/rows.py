@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gramian.data.centering import Centering
 from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
-from gramian.loops.threads import ordered_sum, pause, run
+from gramian.loops.threads import ahead, ordered_sum, pause, run
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 
@@ -59,6 +60,11 @@ class RowBlocked(ImplicitMap):
         """Positions start:stop of every line, C-ordered, in ``dtype``."""
         raise TypeError(f"{type(self).__name__} does not say how its blocks are read")
 
+    def _sample(self, most: int) -> Array:
+        """Up to so many rows of X, spread over all of them."""
+        step = -(-self.shape[0] // most)
+        return np.concatenate([self._lead(a, a + 1) for a in range(0, self.shape[0], step)])
+
     @contextmanager
     def _visit(self) -> Iterator[None]:
         """Surround one pass over the data."""
@@ -91,18 +97,23 @@ class RowBlocked(ImplicitMap):
     def map_rows(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> Array:
         """``f(block, rows)`` of every block of Y, stacked in order."""
         out = np.empty((self.shape[0], columns), dtype)
-        with self._visit():
-            for rows in self.row_blocks():
-                out[rows] = f(self.read_rows(rows), rows)
+        for rows, block in self.blocks():
+            out[rows] = f(block, rows)
         return out
 
     def sum_rows(self, f: Callable[[Array, slice], Array]) -> Array:
         """The sum of ``f(block, rows)`` over the blocks of Y, in a fixed order."""
         total: Any = 0.0
-        with self._visit():
-            for rows in self.row_blocks():
-                total = total + f(self.read_rows(rows), rows)
+        for rows, block in self.blocks():
+            total = total + f(block, rows)
         return np.asarray(total)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """One pass over the blocks of Y in order, each with its place."""
+        spans = [(rows.start, rows.stop) for rows in self.row_blocks()]
+        with self._visit():
+            for a, b, block in self._each(lambda a, b: self.read_rows(slice(a, b)), spans):
+                yield slice(a, b), block
 
     def row_blocks(self) -> list[slice]:
         """The fixed partition of the rows."""
@@ -116,6 +127,10 @@ class RowBlocked(ImplicitMap):
         block = self._minor(a, b) if self.flip else self._lead(a, b)
         Y = self._centered(block, **({"minor": (a, b)} if self.flip else {"lead": (a, b)}))
         return np.ascontiguousarray(Y.T) if self.flip else Y
+
+    def take(self, which: Array) -> Array:
+        """The rows of Y with these numbers, in their order."""
+        return np.concatenate([self.read_rows(slice(int(i), int(i) + 1)) for i in which])
 
     # Moments ---------------------------------------------------------------------------------
 
@@ -184,15 +199,16 @@ class RowBlocked(ImplicitMap):
         panel = min(width, products.PANEL)
         depth = products.depth_for(panel, self.dtype)
         blocks = self._lead_blocks()
+        groups = _cut(blocks, len(blocks) if self.resident else 8)
 
-        def piece(i: int) -> None:
-            a, b = blocks[i]
+        def piece(g: int) -> None:
             Y = products.aligned(depth, products.padded(panel, self.dtype), self.dtype)
-            arguments = self._arguments(lead=(a, b))
-            products.centered_times(self._lead(a, b), *arguments, V, Y, out[a:b])
+            for a, b, block in self._each(self._lead, groups[g]):
+                pause()
+                products.centered_times(block, *self._arguments(lead=(a, b)), V, Y, out[a:b])
 
         with self._visit():
-            run(piece, len(blocks))
+            run(piece, len(groups))
         return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
 
     def _lead_adjoint(self, U: Array) -> Array:
@@ -290,10 +306,10 @@ class RowBlocked(ImplicitMap):
         most = max(self.block_bytes // (width * self.dtype.itemsize), 8)
         step = min(1024 if side == "lead" else 2048, most)
         panel = max(512, -(-width // 8))  # columns of the result at a time, down to the diagonal
+        spans = [(a, min(a + step, length)) for a in range(0, length, step)]
         with self._visit():
-            for a in range(0, length, step):
-                b = min(a + step, length)
-                Y = self._centered(read(a, b), **{side: (a, b)})
+            for a, b, block in self._each(read, spans):
+                Y = self._centered(block, **{side: (a, b)})
                 Y = Y if side == "lead" else Y.T
                 for left in range(0, width, panel):
                     right = min(left + panel, width)
@@ -351,16 +367,30 @@ class RowBlocked(ImplicitMap):
 
         blocks = self._lead_blocks()
         room = max(2, 4 * self.block_bytes // (8 * shape[0] * shape[1] or 1))
-        groups = min(8, room, len(blocks))
-        bounds = [len(blocks) * g // groups for g in range(groups + 1)]
+        groups = _cut(blocks, min(8, room))
 
         def piece(g: int, total: Array) -> None:
-            for a, b in blocks[bounds[g] : bounds[g + 1]]:
+            for a, b, block in self._each(self._lead, groups[g]):
                 pause()
-                step(self._lead(a, b), a, b, total)
+                step(block, a, b, total)
 
         with self._visit():
-            return np.asarray(ordered_sum(piece, groups, lambda: aligned(*shape, np.float64)))
+            return np.asarray(ordered_sum(piece, len(groups), lambda: aligned(*shape, np.float64)))
+
+    def _each(
+        self, read: Callable[[int, int], Array], spans: list[tuple[int, int]]
+    ) -> Iterator[tuple[int, int, Array]]:
+        """The blocks of some spans; from a file, the next is read while one is worked on."""
+        if self.resident:
+            return ((a, b, read(a, b)) for a, b in spans)
+        return ahead(read, spans)
+
+
+def _cut(blocks: list[tuple[int, int]], most: int) -> list[list[tuple[int, int]]]:
+    """The blocks in at most so many groups, in order and about equal."""
+    groups = min(most, len(blocks))
+    bounds = [len(blocks) * g // groups for g in range(groups + 1)]
+    return [blocks[a:b] for a, b in pairwise(bounds)]
 
 
 def _mirrored(C: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
@@ -146,6 +146,30 @@ def _blas_controller() -> Any:
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
+
+
+def ahead(read: Callable[[int, int], Any], spans: Iterable[tuple[int, int]]) -> Iterator[Any]:
+    """``(a, b, read(a, b))`` of every span, the next one read while this one is worked on.
+
+    A thread of its own reads, one span ahead: files are mostly waited for, not computed with.
+    """
+    coming = iter(spans)
+    nearest = next(coming, None)
+    if nearest is None:
+        return
+
+    def fetch(span: tuple[int, int]) -> Any:
+        _here.inside = True  # what reads must not wait for threads that wait for it
+        return read(*span)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="gramian-reads") as reader:
+        promised = reader.submit(fetch, nearest)
+        while nearest is not None:
+            here, block = nearest, promised.result()
+            nearest = next(coming, None)
+            if nearest is not None:
+                promised = reader.submit(fetch, nearest)
+            yield (*here, block)
 
 
 def pause() -> None:
