@@ -110,11 +110,16 @@ def _bar(what: str) -> Iterator[None]:
             if doing != current:  # another loop: its time left is counted anew
                 current = doing
                 bar.reset(task, total=total, description=f"{what}: {doing}")
-            share = f"{done / total:.0%}" if total else f"{done:,}"
+            share = f"{done / total:.0%}" if total else _for(bar.tasks[0].elapsed)
             bar.update(task, completed=done, total=total, left=share)
 
         with listening(heard):
             yield
+
+
+def _for(seconds: float | None) -> str:
+    """How long it has gone on, where how long it will is not known."""
+    return f"for {seconds:.0f} s" if seconds else ""
 
 
 def _on_terminal() -> bool:

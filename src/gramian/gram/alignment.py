@@ -162,7 +162,7 @@ def _filled(shape: tuple[int, ...], part: Callable[[slice], Array]) -> Array:
         out[some] = part(some)
 
     with one_blas_thread():
-        run(piece, -(-len(out) // _block))
+        run(piece, -(-len(out) // _block), "local geometry")
     return out
 
 

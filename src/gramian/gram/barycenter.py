@@ -40,7 +40,7 @@ def barycenter_weights(X: Array, Y: Array, indices: Array, reg: float = 1e-3) ->
     def piece(q: int) -> None:
         weights(X, Y, indices, reg, q * _block, min((q + 1) * _block, len(X)), out)
 
-    run(piece, -(-len(X) // _block))
+    run(piece, -(-len(X) // _block), "weights")
     return out
 
 

@@ -79,7 +79,7 @@ def pairwise(
             D[rows, rows][np.diag_indices(rows.stop - rows.start)] = 0
 
     with one_blas_thread():
-        run(piece, -(-len(X) // step))
+        run(piece, -(-len(X) // step), "distances")
     if own:
         _symmetrize(D)
     return D

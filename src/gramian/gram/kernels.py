@@ -324,7 +324,7 @@ def _tiled(A: Array, B: Array, finish: Callable[[Array, slice, slice], None], dt
             K[rows, columns] = tile
 
     with one_blas_thread():
-        run(piece, -(-n // _rows))
+        run(piece, -(-n // _rows), "kernel")
     return K
 
 

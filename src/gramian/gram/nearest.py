@@ -95,7 +95,7 @@ def within(
         order = np.lexsort((j, D[i, j], i))
         found[q] = np.bincount(i, minlength=len(D)), j[order], D[i, j][order]
 
-    run(piece, len(found))
+    run(piece, len(found), "neighbors")
     return _joined(found)
 
 
@@ -177,7 +177,7 @@ def _within_by_tree(
         order = np.lexsort((j, d, i))
         found[q] = np.bincount(i, minlength=len(near)), j[order], d[order]
 
-    run(piece, len(found))
+    run(piece, len(found), "neighbors")
     return _joined(found)
 
 
@@ -198,7 +198,7 @@ def _by_blocks(X: Array, Y: Array, k: int, metric: Any) -> tuple[Array, Array]:
         D = rows(some)
         indices[some], distances[some] = _first(D, k)
 
-    run(piece, -(-len(X) // step))
+    run(piece, -(-len(X) // step), "neighbors")
     return indices, distances
 
 

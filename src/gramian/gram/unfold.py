@@ -32,7 +32,7 @@ from gramian.errors import InputError
 from gramian.gram.unfold_steps import Program, newton, proven, smallest
 from gramian.loops.threads import pause
 from gramian.maps import Array
-from gramian.progress import tick
+from gramian.progress import Approach
 
 _shrink = 0.3  # the barrier, from stage to stage
 _columns = 20  # of R at most
@@ -181,6 +181,7 @@ def _solve(program: Program, columns: int, tol: float, max_iter: int) -> Unfoldi
     b = 0.5 / float(smallest(program, 1 / d2, 1)[0][0])
     R, y, steps, best = np.zeros((len(program.masses), 0)), b / d2, 0, (np.inf, 1 / d2)
     stopping, grown, last = f"max_iter = {max_iter} Newton steps", 0, False
+    told = Approach("unfolding", tol)
     while steps < max_iter:
         values, vectors = smallest(program, y, R.shape[1] + 2)
         value, bound = program.value(R), float(y @ d2 / values[0])
@@ -201,7 +202,7 @@ def _solve(program: Program, columns: int, tol: float, max_iter: int) -> Unfoldi
             last = rest < enough / 3
         R, y, used = _centered(program, R, y, b, min(0.01, rest / 3), max_iter - steps)
         steps += used
-        tick("unfolding", steps, None)
+        told(steps, rest)
     R = R * np.sqrt(np.min(d2 / program.lengths(R)))  # until the first edge is full
     tensions = best[1] / proven(program, best[1])
     return Unfolding(

@@ -22,6 +22,7 @@ from gramian.data.array_rows import ArrayRows
 from gramian.data.missing import Gaps, bytes_with_gaps
 from gramian.loops.threads import one_blas_thread, ordered_sum, run
 from gramian.maps import Array
+from gramian.progress import Approach
 from gramian.show.text import count
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan
@@ -118,11 +119,14 @@ def maximum_likelihood(gaps: Gaps, k: int, max_iter: int, tol: float, **how: Any
     factors, plan = _start(gaps, k, how)
     trace: list[float] = []
     floor = factors.least_noise
+    told = Approach("filling in", tol)
     while True:
         likelihood, further = _step(gaps, factors, floor)
         trace.append(likelihood)
         steps = len(trace)
-        if _left_to_gain(trace) < tol * len(gaps.X):
+        left = _left_to_gain(trace)
+        told(steps, left / len(gaps.X))
+        if left < tol * len(gaps.X):
             why, converged = f"less than {tol:g} a row of log-likelihood was left to gain", True
         elif factors.noise <= floor:
             why, converged = "the noise vanished, the data lie in the plane of the axes", True

@@ -13,7 +13,10 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import count as counter
 from typing import Any
+
+from gramian.progress import tick
 
 _lock = threading.Lock()
 _pools: dict[int, ThreadPoolExecutor] = {}
@@ -47,8 +50,13 @@ def limit_threads(count: int) -> Iterator[None]:
         _here.limit = before
 
 
-def run(piece: Callable[[int], None], count: int) -> None:
-    """Call ``piece(0) ... piece(count - 1)`` on the threads; the first error is raised."""
+def run(piece: Callable[[int], None], count: int, what: str | None = None) -> None:
+    """Call ``piece(0) ... piece(count - 1)`` on the threads; the first error is raised.
+
+    ``what`` names the work to whoever follows its progress.
+    """
+    if what is not None:
+        piece = _told(piece, count, what)
     threads = min(thread_count(), count)
     if threads <= 1 or getattr(_here, "inside", False):
         for i in range(count):
@@ -83,6 +91,17 @@ def run(piece: Callable[[int], None], count: int) -> None:
     for error in (future.exception() for future in futures):
         if error is not None and not isinstance(error, InterruptedError):
             raise error
+
+
+def _told(piece: Callable[[int], None], count: int, what: str) -> Callable[[int], None]:
+    """The same piece, which ticks when it is done."""
+    done = counter(1)
+
+    def told(i: int) -> None:
+        piece(i)
+        tick(what, next(done), count)
+
+    return told
 
 
 def ordered_sum(piece: Callable[[int, Any], None], count: int, zeros: Callable[[], Any]) -> Any:

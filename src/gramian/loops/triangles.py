@@ -63,5 +63,5 @@ def all_detours(D: Array, over: Array, slack: float) -> tuple[Array, Array, Arra
         shortest = np.empty((_rows, n))
         detours(D, first, last, over, _width, slack, shortest, excess, partner, broken)
 
-    run(piece, -(-n // _rows))
+    run(piece, -(-n // _rows), "triangles")
     return excess, partner, broken

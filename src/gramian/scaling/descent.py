@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.maps import Array
-from gramian.progress import tick
+from gramian.progress import Approach
 
 __all__ = ["Descent", "descend"]
 
@@ -79,6 +79,7 @@ def descend(
     f, slope = loss(Z)
     learned: deque[tuple[Array, Array]] = deque(maxlen=_remembered)
     past = deque([f], maxlen=_window + 1)
+    told = Approach("iterations", tol)
     for iteration in range(max_iter):
         if f <= floor:
             return Descent(Z, f, iteration, "the fit is perfect to rounding")
@@ -96,8 +97,7 @@ def descend(
             learned.append((moved, turned))
         Z, f, slope = new, f_new, slope_new
         past.append(f)
-        if iteration % 10 == 0:
-            tick("iterations", iteration, None)
+        told(iteration + 1, (past[0] - f) / past[0])
         if len(past) > _window and past[0] - f <= tol * past[0]:
             return Descent(Z, f, iteration + 1, f"five steps gained less than {tol:g} of the loss")
     return Descent(Z, f, max_iter, f"stopped after max_iter = {max_iter} iterations")

@@ -20,6 +20,7 @@ import numpy as np
 
 from gramian.loops.threads import one_blas_thread, ordered_sum
 from gramian.maps import Array
+from gramian.progress import Approach
 
 _rows = 1024  # in a block: turned and bent, it stays in the second-level cache
 _part = 8  # one block in so many for the first steps
@@ -76,10 +77,12 @@ def least_gaussian(
 def _iterated(
     X: Array, blocks: list[tuple[int, int]], W: Array, contrast: str, max_iter: int, tol: float
 ) -> Rotation:
+    told = Approach("turning", tol)
     for step in range(1, max_iter + 1):
         following = orthogonalized(_step(X, blocks, W, CONTRASTS[contrast]))
         moved = float(np.max(np.abs(np.abs(np.einsum("ij,ij->i", following, W)) - 1)))
         W = following
+        told(step, moved)
         if moved < tol:
             return Rotation(W, step, moved, True)
     return Rotation(W, max_iter, moved, False)

@@ -22,6 +22,7 @@ from gramian.errors import InputError
 from gramian.loops.thin import project, subtract, times
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
+from gramian.progress import Approach
 from gramian.spectral.pairs import Eigenpairs
 
 OTHER_END = 1.6e-3  # residual, relative to |A|, at which the least value is known well enough
@@ -135,12 +136,14 @@ class BlockKrylov:
         room = min(n, max(self.basis or usual, k + 3 * b))
         space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
         space.begin(b, start)
+        told = Approach("eigenpairs", tol)
         while True:
             space.grow()
             full = space.size + space.next.shape[1] > room or space.size == n
             if not full and (space.size < k or not space.worth_a_look()):
                 continue
             values, S, residuals = space.ritz()
+            told(space.products, float(residuals[:k].max(initial=0.0)) / (space.norm or 1.0))
             if space.size == n or space.products >= budget:
                 return space
             done = space.size >= k and _settled(

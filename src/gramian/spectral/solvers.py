@@ -17,6 +17,7 @@ import scipy.linalg
 from gramian.errors import InputError
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap, to_dense
+from gramian.progress import tick
 from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov, default_tolerance
 from gramian.spectral.pairs import Eigenpairs, size_of
@@ -74,6 +75,7 @@ class Dense:
         M = M * unit  # near 1, exactly: tiny and huge matrices give the same bits
         lowest = n - k if which == "largest" else 0
         tolerance = default_tolerance(np.dtype(A.dtype))
+        tick("eigenpairs by LAPACK", 0, None)
         with one_blas_thread() if n <= SMALL else nullcontext():
             values, V = _eigh(M, lowest, lowest + k - 1)
             pairs = Eigenpairs.of(M, values, V, which=which, tolerance=tolerance, scale=size_of(M))
