@@ -1,7 +1,7 @@
 """How far a long loop has come: told to whoever listens, and nobody listens unless asked to.
 
-Loops call ``tick``, iterations ``Approach``; the command line listens, and draws a bar. There is one listener in a process,
-because the ticks come from all its threads.
+Loops call ``tick``, iterations ``Approach``; the command line listens, and draws a bar. There is
+one listener in a process, because the ticks come from all its threads.
 """
 
 from __future__ import annotations

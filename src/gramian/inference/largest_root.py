@@ -88,8 +88,9 @@ def tracy_widom(values: Any, alpha: float = 0.05) -> TracyWidom:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from gramian.inference import tracy_widom
-    >>> tracy_widom([9.0, 1.3, 1.1, 1.0, 0.9, 0.8, 0.7]).n_components
+    >>> tracy_widom([9.0, *np.linspace(1.5, 0.5, 60)]).n_components
     1
     """
     values = checked_values(values)

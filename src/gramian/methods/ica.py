@@ -77,9 +77,9 @@ class ICA(AffineEmbedder):
     >>> S = np.column_stack([np.sign(np.sin(40 * t)), np.sin(71 * t)])  # two signals
     >>> X = S @ np.array([[2.0, 1.0], [1.0, 1.0]])  # two microphones
     >>> model = ICA().fit(X)
-    >>> np.abs(np.corrcoef(model.transform(X).T, S.T)[:2, 2:]).round(2)
-    array([[1.  , 0.02],
-           [0.01, 1.  ]])
+    >>> found = np.abs(np.corrcoef(model.transform(X).T, S.T)[:2, 2:])
+    >>> bool(np.allclose(found, np.eye(2), atol=0.05))
+    True
     """
 
     axis_prefix = "IC"

@@ -87,7 +87,7 @@ class PCA(LinearEmbedder):
     >>> X = np.array([[2.5, 2.4], [0.5, 0.7], [2.2, 2.9], [1.9, 2.2], [3.1, 3.0]])
     >>> model = PCA(n_components=1).fit(X)
     >>> model.explained_variance_ratio_.round(3)
-    array([0.966])
+    array([0.97])
     >>> bool(model.residuals_.max() < 1e-12)
     True
     """

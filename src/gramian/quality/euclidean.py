@@ -190,7 +190,7 @@ def check_distances(D: Any, memory: Any = None) -> DistanceCheck:
     distances  yes: symmetric, zero diagonal, nothing negative
     metric     no: point 0 to point 2 is 3, but over point 1 only 2 (1 + 1); worst of 1 broken \
 pair in 3
-    Euclidean  no: 1 of 3 eigenvalues are negative, 13.5% of the spectrum; the smallest \
+    Euclidean  no: 1 of 3 eigenvalues are negative, 15.6% of the spectrum; the smallest \
 eigenvalue is -0.83333, the largest 4.5
     repair     add 1 to every distance (Cailliez)
                add 1.6667 to every squared distance (Lingoes)
