@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 
 __all__ = ["ChanceSpectrum", "Shepard", "sample_pairs"]
 
@@ -84,7 +84,9 @@ class Shepard:
             Row numbers, as ``sample_pairs`` gives them.
         """
         Z = np.asarray(Z, dtype=np.float64)
-        distances = np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1)
+        unit = unit_for(float(np.abs(Z).max(initial=0.0)), Z.dtype)
+        apart = (Z[pairs[:, 0]] - Z[pairs[:, 1]]) * unit
+        distances = np.linalg.norm(apart, axis=1) / unit
         n = len(Z)
         return cls(np.asarray(dissimilarities, np.float64), distances, None, n * (n - 1) // 2)
 

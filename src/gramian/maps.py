@@ -122,3 +122,10 @@ def as_scipy(A: LinearMap) -> LinearOperator:
         matmat=block,
         rmatmat=block_T,
     )
+
+
+def unit_for(peak: float, dtype: Any) -> float:
+    """The power of two that brings ``peak`` near 1; 1 itself while squares stay in range."""
+    safe, most = (30, 126) if dtype == np.float32 else (100, 1000)
+    exponent = int(np.frexp(peak)[1]) if 0 < peak < np.inf else 0
+    return float(np.ldexp(1.0, -max(min(exponent, most), -most))) if abs(exponent) > safe else 1.0

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.moments import refuse, unit_for
+from gramian.data.moments import refuse
 from gramian.errors import InputError, MemoryRefusedError
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 from gramian.memory import budget, in_words
 from gramian.show.text import listed, visible
 

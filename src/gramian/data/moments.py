@@ -18,7 +18,7 @@ import numpy as np
 
 from gramian.errors import GramianWarning, InputError
 from gramian.loops.threads import pause, run
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 
 if TYPE_CHECKING:
     from gramian.data.rows import RowBlocked
@@ -181,13 +181,6 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     high = middle + shift
     low = (middle - high) + shift
     return Moments(high, low, np.maximum(variance, 0.0), total, unit, KnownCross(C, error))
-
-
-def unit_for(peak: float, dtype: Any) -> float:
-    """The power of two that brings ``peak`` near 1; 1 itself while squares stay in range."""
-    safe, most = (30, 126) if dtype == np.float32 else (100, 1000)
-    exponent = int(np.frexp(peak)[1]) if 0 < peak < np.inf else 0
-    return float(np.ldexp(1.0, -max(min(exponent, most), -most))) if abs(exponent) > safe else 1.0
 
 
 def _again(

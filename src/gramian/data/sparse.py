@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from gramian.data.centering import Centering
-from gramian.data.moments import Moments, refuse_non_finite, unit_for
+from gramian.data.moments import Moments, refuse_non_finite
 from gramian.loops.sparse import adjoint, cut, gram, times
-from gramian.maps import Array, ImplicitMap
+from gramian.maps import Array, ImplicitMap, unit_for
 
 
 class SparseRows(ImplicitMap):

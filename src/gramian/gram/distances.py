@@ -19,12 +19,13 @@ import numpy as np
 from gramian.errors import InputError
 from gramian.loops import symmetric
 from gramian.loops.threads import one_blas_thread, pause, run
-from gramian.maps import Array, ImplicitMap
+from gramian.maps import Array, ImplicitMap, unit_for
 
 SCIPY = (
     *("cityblock", "chebyshev", "minkowski", "cosine", "correlation", "canberra", "braycurtis"),
     *("jaccard", "hamming", "mahalanobis"),
 )
+_LINEAR = ("euclidean", "cityblock", "chebyshev", "minkowski")  # d(tx, ty) = t d(x, y)
 METRICS = ("euclidean", "sqeuclidean", *SCIPY, "haversine", "gower")
 _block = 500_000  # numbers in a block of the result
 _close = 1e-6  # |x - y|^2 below this share of |x|^2 + |y|^2 is computed again from x - y
@@ -67,6 +68,11 @@ def pairwise(
             f"points have {X.shape[1]} coordinates, the others {other.shape[1]}; "
             "distances need the same number"
         )
+    unit = _unit(X, other, metric)
+    if unit != 1:
+        scaled = X * X.dtype.type(unit), None if own else other * other.dtype.type(unit)
+        D = pairwise(*scaled, metric, **parameters)
+        return np.divide(D, dtype(unit), out=D)
     block = row_blocks(X, other, metric, parameters)
     D = np.empty((len(X), len(other)), dtype)
     step = max(64, _block // max(len(other), 1))
@@ -83,6 +89,13 @@ def pairwise(
     if own:
         _symmetrize(D)
     return D
+
+
+def _unit(X: Array, Y: Array, metric: Any) -> float:
+    """The power of two that brings tiny and huge points near 1, where distances scale with them."""
+    if not (isinstance(metric, str) and metric in _LINEAR and X.dtype.kind == "f"):
+        return 1.0
+    return unit_for(max(float(np.abs(Z).max(initial=0.0)) for Z in (X, Y)), X.dtype)
 
 
 def from_distances(D: Any, *, overwrite: bool = False) -> Any:

@@ -28,9 +28,9 @@ from gramian.gram.measured import Measured
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
-from gramian.methods.embedder import generator, warn, weights_of
+from gramian.methods.embedder import generator, rescaled, warn, weights_of
 from gramian.methods.landmarks import by_landmarks, check_landmarks
-from gramian.methods.similarity import GramEmbedder
+from gramian.methods.similarity import IN_SQUARES, GramEmbedder
 from gramian.quality.corrections import (
     checked_correction,
     corrected,
@@ -184,7 +184,7 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         self.negativity_, self.goodness_of_fit_ = found.negativity, found.goodness_of_fit
         self.proportion_explained_, self.proportion_formula_ = found.proportions, found.formula
         all_of_it = found.spectrum
-        self.spectrum_ = None if all_of_it is None else all_of_it / self._unit / self._unit
+        self.spectrum_ = None if all_of_it is None else rescaled(all_of_it, self._unit, *IN_SQUARES)
         if self.negativity_ > 0.2:
             warn(
                 f"the distances are not Euclidean: the most negative eigenvalue is "

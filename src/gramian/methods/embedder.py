@@ -257,3 +257,26 @@ def _named(columns: tuple[str, ...] | None, p: int) -> Any:
     import polars
 
     return polars.DataFrame({name: [] for name in columns})
+
+
+def rescaled(
+    values: Array,
+    back: float,
+    what: str = "variances",
+    exact: str = "singular_values_ and ratios",
+) -> Array:
+    """Squares in the data's own units; said aloud where they leave the range of floats."""
+    with np.errstate(over="ignore", under="ignore"):
+        out = values / back / back
+    if not np.isfinite(out).all():
+        warn(
+            f"the {what} exceed the largest float64 (the data are beyond 1e154); they are given "
+            f"as that largest number, while {exact} are exact"
+        )
+    elif np.any((out == 0) & (values != 0)):
+        warn(
+            f"the {what} are below the smallest float64 (the data are below 1e-154) and given as "
+            f"0, while {exact} are exact"
+        )
+    most = np.finfo(np.float64).max
+    return np.clip(out, -most, most)

@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.moments import unit_for
 from gramian.errors import CertificateWarning, InputError
 from gramian.gram.nearest import even, nearest
 from gramian.gram.neighbors import Neighbors
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 from gramian.methods.embedder import Embedder, generator, warn
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.results import Embedding

@@ -23,7 +23,7 @@ from gramian.errors import CertificateWarning, InputError, NotConvergedWarning
 from gramian.inference.choose import checked_iterations, counted_components
 from gramian.maps import Array
 from gramian.methods.affine import AffineEmbedder
-from gramian.methods.embedder import generator, warn
+from gramian.methods.embedder import generator, rescaled, warn
 from gramian.show.text import count
 from gramian.spectral.fixed_point import CONTRASTS, least_gaussian, negentropies
 from gramian.spectral.pairs import signs
@@ -124,9 +124,14 @@ class ICA(AffineEmbedder):
         variances = np.sum(mixing**2, axis=0)
         self.negentropy_ = negentropies(white, W)
         self.whitening_ = (V / deviations).T * back
+        if not np.isfinite(self.whitening_).all():
+            raise InputError(
+                "the data are too small (subnormal) to be brought to variance 1; multiply them by "
+                "a power of two"
+            )
         self.components_ = np.ascontiguousarray(W @ self.whitening_, dtype=Y.dtype)
         self.mixing_ = (mixing * sign / back).astype(Y.dtype)
-        self.explained_variance_ = variances / back / back
+        self.explained_variance_ = rescaled(variances, back, exact="sources and ratios")
         self.explained_variance_ratio_ = variances * n / total
         self.n_components_, self.n_iter_ = k, turned.steps
         self.residuals_, self.tolerance_ = axes.pairs.residuals, axes.pairs.tolerance

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from gramian.data.moments import unit_for
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.evidence import Shepard, sample_pairs
 from gramian.gram.distances import HalfSquares, from_distances
@@ -31,7 +30,7 @@ from gramian.gram.geodesics import Geodesics, from_one
 from gramian.gram.landmarks import row_of, spread_out
 from gramian.gram.neighbors import Neighbors
 from gramian.gram.tiles import SymmetricTiles
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import generator
 from gramian.methods.landmarks import by_landmarks, check_landmarks

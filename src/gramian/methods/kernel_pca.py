@@ -141,6 +141,7 @@ class KernelPCA(GramEmbedder):
         else:
             self.X_fit_ = as_points(opened, self.memory).copy()
             dtype = self.X_fit_.dtype
+            _refuse_overflow(self.X_fit_)
             self._decide_kernel()
             diagonal = kernel_diagonal(self._k, self.X_fit_)
             if not np.isfinite(diagonal).all():
@@ -373,6 +374,15 @@ class KernelPCA(GramEmbedder):
                 "as input: similarities to each of the training points"
             )
         return opened
+
+
+def _refuse_overflow(X: Array) -> None:
+    """A kernel has a scale of its own, so that huge numbers cannot be brought near 1 unseen."""
+    peak = float(np.abs(X).max(initial=0.0))
+    if peak > np.sqrt(np.finfo(X.dtype).max / 8 / X.shape[1]):
+        raise InputError(
+            f"values as large as {peak:.1e} overflow in a kernel; divide the data by their size"
+        )
 
 
 def _refuse_equal_points(K: Any, diagonal: Array, center: bool) -> None:

@@ -160,7 +160,8 @@ class LaplacianEigenmaps(GraphEmbedder):
             decided = bandwidth(near, self.gamma)
             gamma = decided if self.gamma == "median" else decided / self._unit / self._unit
         self._gamma = gamma  # of the points near 1
-        self.gamma_ = None if gamma is None else gamma * self._unit * self._unit
+        most = np.finfo(np.float64).max  # of tiny points it would be beyond
+        self.gamma_ = None if gamma is None else min(gamma * self._unit * self._unit, most)
         return affinities(near, gamma)
 
     def _given(self, opened: Any) -> sparse.csr_array:

@@ -16,7 +16,7 @@ from gramian.errors import CertificateWarning
 from gramian.inference.gaussian import LowRankGaussian
 from gramian.maps import Array, ImplicitMap, to_dense
 from gramian.methods.affine import AffineEmbedder
-from gramian.methods.embedder import warn
+from gramian.methods.embedder import rescaled, warn
 from gramian.quality.axes import contributions, correlations, cos2
 from gramian.spectral.plan import Plan
 from gramian.spectral.principal import Axes, rank_tolerance
@@ -170,20 +170,3 @@ class LinearEmbedder(AffineEmbedder):
 def counting(found: Axes, Y: Any) -> Axes:
     """The axes with a plan that says how often the data were visited."""
     return replace(found, plan=replace(found.plan, passes=Y.passes))
-
-
-def rescaled(values: Array, back: float) -> Array:
-    """Variances in the data's own units; said aloud where they leave the range of floats."""
-    with np.errstate(over="ignore", under="ignore"):
-        out = values / back / back
-    if not np.isfinite(out).all():
-        warn(
-            "the variances exceed the largest float64 (the data are beyond 1e154); they are given "
-            "as that largest number, while singular_values_ and ratios are exact"
-        )
-    elif np.any((out == 0) & (values > 0)):
-        warn(
-            "the variances are below the smallest float64 (the data are below 1e-154) and given as "
-            "0, while singular_values_ and ratios are exact"
-        )
-    return np.minimum(out, np.finfo(np.float64).max)

@@ -25,13 +25,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
 from gramian.data.door import Opened, as_numbers, open_rows
-from gramian.data.moments import refuse_non_finite, unit_for
+from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows
 from gramian.data.weighting import Weighting
 from gramian.errors import CertificateWarning, InputError
-from gramian.maps import Array
-from gramian.methods.embedder import Embedder, generator, warn
-from gramian.methods.linear import rescaled
+from gramian.maps import Array, unit_for
+from gramian.methods.embedder import Embedder, generator, rescaled, warn
 from gramian.quality.cosines import nearest
 from gramian.show.text import listed
 from gramian.spectral.plan import Plan, expected_passes, plan_axes

@@ -25,12 +25,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.data.moments import unit_for
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.evidence import Shepard, sample_pairs
 from gramian.gram.distances import HalfSquares, from_distances, half_squares
 from gramian.loops.stochastic import anneal
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
 from gramian.methods.embedder import generator, warn, weights_of

@@ -19,7 +19,7 @@ from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget, in_words
-from gramian.methods.embedder import Embedder, warn
+from gramian.methods.embedder import Embedder, rescaled, warn
 from gramian.quality.picture import picture_measures
 from gramian.results import Embedding
 from gramian.spectral.gram_embedding import EXACT, GramEmbedding, shares
@@ -142,6 +142,9 @@ class PointEmbedder(Embedder):
         return int(k)
 
 
+IN_SQUARES = "eigenvalues", "coordinates and shares"  # what may overflow, and what never does
+
+
 class GramEmbedder(PointEmbedder):
     """Base of methods that embed by the top eigenpairs of a centered map of similarities."""
 
@@ -186,7 +189,7 @@ class GramEmbedder(PointEmbedder):
         """The public attributes; distances were multiplied by ``unit`` before."""
         pairs = gram.pairs
         self.gram_, self._unit = gram, unit
-        self.eigenvalues_ = pairs.values / unit / unit
+        self.eigenvalues_ = rescaled(pairs.values, unit, *IN_SQUARES)
         self.eigenvectors_ = pairs.vectors
         self.embedding_ = (gram.coordinates / unit).astype(dtype)
         self.residuals_, self.tolerance_, self.plan_ = pairs.residuals, pairs.tolerance, gram.plan

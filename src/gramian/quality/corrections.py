@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.moments import unit_for
 from gramian.errors import InputError
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 from gramian.quality.euclidean import cailliez, lingoes
 from gramian.show.text import number
 
