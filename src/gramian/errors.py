@@ -6,6 +6,9 @@ of scikit-learn (and most calling code) expects one. Anything else that escapes 
 
 from __future__ import annotations
 
+import sys
+import warnings
+
 
 class GramianError(ValueError):
     """Something the caller can mend; the message says how. Exit code 2 on the command line."""
@@ -23,6 +26,10 @@ class MemoryRefusedError(GramianError, MemoryError):
     exit_code = 4
 
 
+class ClusterError(GramianError):
+    """A cluster could not finish the work: workers, scheduler or data were lost."""
+
+
 class GramianWarning(UserWarning):
     """An answer was given, and something about it should be known."""
 
@@ -33,3 +40,14 @@ class CertificateWarning(GramianWarning):
 
 class NotConvergedWarning(GramianWarning):
     """An iteration ended before it reached its tolerance; ``stopping_`` says where."""
+
+
+def warn(sentence: str, kind: type[GramianWarning] = GramianWarning) -> None:
+    """Warn, pointing at the line of the caller's own code that led here."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in (
+        "gramian",
+        "sklearn",
+    ):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(sentence, kind, stacklevel=level)

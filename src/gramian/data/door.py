@@ -1,6 +1,7 @@
 """The one door: whatever holds rows of numbers becomes a map.
 
-array, list, frame, sparse matrix, path  ->  ArrayRows | NpyRows | SparseRows, and the names
+array, list, frame, sparse matrix, path, Dask  ->  ArrayRows | NpyRows | SparseRows | DaskRows,
+and the names
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.data.array_rows import ArrayRows
+from gramian.data.dask import is_lazy, open_dask
 from gramian.data.npy import NpyRows, refuse_type
 from gramian.data.rows import RowBlocked
 from gramian.data.sparse import SparseRows
@@ -41,11 +43,16 @@ def open_rows(X: Any, memory: Any = None) -> Opened:
     Parameters
     ----------
     X : array-like, sparse matrix, frame, or path to .npy, .npz, .mtx, .bed, .csv, .tsv or .parquet
+        A Dask array or frame is visited where it lies.
     memory : int, str or None
         Budget; a ``.npy`` file that does not fit it is visited in blocks.
     """
     if isinstance(X, (str, os.PathLike)):
         return _from_path(Path(X).expanduser(), memory)
+    if is_lazy(X):
+        found, names = open_dask(X, memory)
+        _refuse_empty(found.shape)
+        return Opened(found, names, None)
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         refuse_type(X.dtype, "the sparse matrix")
         _refuse_empty(X.shape)

@@ -224,6 +224,9 @@ def _sums(
 
 def refuse_non_finite(rows: Any) -> None:
     """Find the first cell of X that is not finite, count its kind, and say so."""
+    if hasattr(rows, "refuse_non_finite"):  # knows a better way
+        rows.refuse_non_finite()
+        return
     if hasattr(rows, "X"):  # sparse: only what is stored can be wrong
         bad = np.flatnonzero(~np.isfinite(rows.X.data))
         if bad.size:
@@ -247,12 +250,12 @@ def refuse_non_finite(rows: Any) -> None:
     refuse(missing, infinite, where)
 
 
-def refuse(missing: int, infinite: int, where: Any) -> None:
-    """Raise the one sentence about missing or infinite values."""
+def refuse(missing: int, infinite: int, where: Any, within: str = "") -> None:
+    """Raise the one sentence about missing or infinite values; ``within`` says of what."""
     if where is None:
         return
     row, column = where
-    place = f"the first at row {row}, column {column} (counted from 0)"
+    place = f"the first at row {row}, column {column} (counted from 0){within}"
     if missing:
         raise InputError(
             f"X contains NaN: {missing} missing value{'s' * (missing > 1)}, {place}; drop those "

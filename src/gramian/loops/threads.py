@@ -33,6 +33,11 @@ def thread_count() -> int:
     said = os.environ.get("GRAMIAN_THREADS", "")
     if said.isdigit() and int(said) > 0:
         return int(said)
+    return cores()
+
+
+def cores() -> int:
+    """The cores this process may run on."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not Linux
@@ -142,13 +147,23 @@ def one_blas_thread() -> Iterator[None]:
     """Keep BLAS to a single thread inside the ``with`` block: for small matrices.
 
     BLAS threads go on spinning for some 25 ms after a product, in the way of whatever runs next;
-    what they gain on matrices of a few hundred rows is less. The setting is the process's, so only
-    the first to enter changes it and only the last to leave restores it.
+    what they gain on matrices of a few hundred rows is less.
+    """
+    with limit_blas(1):
+        yield
+
+
+@contextmanager
+def limit_blas(count: int) -> Iterator[None]:
+    """Let BLAS have ``count`` threads inside the ``with`` block.
+
+    The setting is the process's, so only the first to enter changes it and only the last to leave
+    restores it.
     """
     global _blas, _inside_blas
     with _lock:
         if _inside_blas == 0:
-            _blas = _blas_controller().limit(limits=1, user_api="blas")
+            _blas = _blas_controller().limit(limits=count, user_api="blas")
         _inside_blas += 1
     try:
         yield

@@ -16,7 +16,7 @@ from gramian.data.door import Opened, as_numbers
 from gramian.data.moments import refuse_non_finite, units_of
 from gramian.errors import InputError
 from gramian.maps import Array
-from gramian.methods.embedder import Embedder
+from gramian.methods.embedder import Embedder, row_by_row
 
 
 class Centered(NamedTuple):
@@ -35,6 +35,7 @@ class AffineEmbedder(Embedder):
     n_samples_: int | None
     scale_: Array | None = None
 
+    @row_by_row("n_features_in_")
     def inverse_transform(self, X: Any) -> Array:
         """Points of the data space with the coordinates ``X`` (n, k): m + V z."""
         check_is_fitted(self)
@@ -53,6 +54,7 @@ class AffineEmbedder(Embedder):
         Z = Z.astype(np.float64) * self._stretch()
         return np.asarray((Z @ self._basis() * self._units() + self.mean_).astype(dtype))
 
+    @row_by_row()
     def placement_residual(self, X: Any) -> Array:
         """Distance of each row of ``X`` from the plane of the axes: how far outside it lies."""
         return np.sqrt(self._lengths_and_left_over(self._opened(X))[2])

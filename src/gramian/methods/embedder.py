@@ -6,22 +6,45 @@ A method writes ``_fit(rows, ...)``, its recipe, and ``_place(rows)``, new point
 from __future__ import annotations
 
 import os
-import sys
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gramian.data.dask import is_lazy
+from gramian.data.dask import row_by_row as lazily
 from gramian.data.door import Opened, open_rows
-from gramian.errors import GramianWarning, InputError
+from gramian.errors import InputError, warn
 from gramian.maps import Array
 from gramian.quality.picture import picture_measures
 from gramian.results import Embedding
 from gramian.spectral.plan import Plan
+
+__all__ = ["Embedder", "generator", "rescaled", "row_by_row", "warn", "weights_of"]
+
+
+def row_by_row(columns: str | None = None) -> Callable[[Any], Any]:
+    """Makes a method that gives something for every row lazy where its rows are a Dask array.
+
+    ``columns`` names the attribute that says how many numbers; ``None`` for one number a row.
+    """
+
+    def made(method: Any) -> Any:
+        @wraps(method)
+        def wrapped(self: Any, X: Any, *more: Any, **options: Any) -> Any:
+            if not is_lazy(X):
+                return method(self, X, *more, **options)
+            check_is_fitted(self)
+            wide = None if columns is None else int(getattr(self, columns))
+            return lazily(self, method.__name__, X, wide, *more, **options)
+
+        return wrapped
+
+    return made
 
 
 class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -31,12 +54,13 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     axis_prefix: ClassVar[str] = "Axis "
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit to ``X``: array, frame, sparse matrix, or path (``y`` is ignored)."""
+        """Fit to ``X``: array, frame, sparse matrix, path, or Dask array (``y`` is ignored)."""
         self._fit(self._open(X, reset=True))
         return self
 
+    @row_by_row("_n_features_out")
     def transform(self, X: Any) -> Array:
-        """Coordinates of the rows of ``X``, new or old, of shape (n, k)."""
+        """Coordinates of the rows of ``X``, new or old, of shape (n, k); Dask in, Dask out."""
         check_is_fitted(self)
         return self._place(self._open(X, reset=False))
 
@@ -193,7 +217,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n, p = opened.rows.shape
         if reset and n < 2:
             raise InputError("at least 2 observations are needed, got n_samples=1 (one sample)")
-        if isinstance(X, (str, os.PathLike)):
+        if isinstance(X, (str, os.PathLike)) or is_lazy(X):
             X = _named(opened.columns, p)
         elif not hasattr(X, "shape"):
             X = np.empty((0, p))  # a list: only its width matters here
@@ -203,17 +227,6 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components_)
-
-
-def warn(sentence: str, kind: type[GramianWarning] = GramianWarning) -> None:
-    """Warn, pointing at the line of the caller's own code that led here."""
-    level, frame = 2, sys._getframe(1)
-    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in (
-        "gramian",
-        "sklearn",
-    ):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(sentence, kind, stacklevel=level)
 
 
 def generator(random_state: Any) -> np.random.Generator:

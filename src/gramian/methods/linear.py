@@ -16,7 +16,7 @@ from gramian.errors import CertificateWarning
 from gramian.inference.gaussian import LowRankGaussian
 from gramian.maps import Array, ImplicitMap, to_dense
 from gramian.methods.affine import AffineEmbedder
-from gramian.methods.embedder import rescaled, warn
+from gramian.methods.embedder import rescaled, row_by_row, warn
 from gramian.quality.axes import contributions, correlations, cos2
 from gramian.spectral.plan import Plan
 from gramian.spectral.principal import Axes, rank_tolerance
@@ -28,6 +28,7 @@ class LinearEmbedder(AffineEmbedder):
     singular_values_: Array | None
     log_generalized_variance_: float | None
 
+    @row_by_row()
     def score_samples(self, X: Any) -> Array:
         """Log-likelihood of each row under the Gaussian model of the fit."""
         Z, _, left_over = self._lengths_and_left_over(self._opened(X))
@@ -51,11 +52,13 @@ class LinearEmbedder(AffineEmbedder):
         check_is_fitted(self)
         return self._as_matrix(self._gaussian().precision())
 
+    @row_by_row("n_components_")
     def cos2(self, X: Any) -> Array:
         """How well each axis shows each row of ``X``: z_i^2 / |x - m|^2, of shape (n, k)."""
         Z, lengths, _ = self._lengths_and_left_over(self._opened(X))
         return cos2(Z, lengths)
 
+    @row_by_row("n_components_")
     def contributions(self, X: Any) -> Array:
         """How much of each axis' sum of squares in the fit a row like this makes, (n, k)."""
         Z, _, _ = self._lengths_and_left_over(self._opened(X))
@@ -152,7 +155,11 @@ class LinearEmbedder(AffineEmbedder):
         }
 
     def _details(self, X: Any, Z: Array) -> dict[str, Any]:
-        return {"point_cos2": self.cos2(X)} if len(Z) * self.n_features_in_ <= 20_000_000 else {}
+        return (
+            {"point_cos2": np.asarray(self.cos2(X))}
+            if len(Z) * self.n_features_in_ <= 20_000_000
+            else {}
+        )
 
     def _gaussian(self) -> LowRankGaussian:
         return LowRankGaussian(

@@ -24,13 +24,14 @@ import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
+from gramian.data.dask import coordinates
 from gramian.data.door import Opened, as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows
 from gramian.data.weighting import Weighting
 from gramian.errors import CertificateWarning, InputError
 from gramian.maps import Array, unit_for
-from gramian.methods.embedder import Embedder, generator, rescaled, warn
+from gramian.methods.embedder import Embedder, generator, rescaled, row_by_row, warn
 from gramian.quality.cosines import nearest
 from gramian.show.text import listed
 from gramian.spectral.plan import Plan, expected_passes, plan_axes
@@ -67,7 +68,7 @@ class LSI(Embedder):
         V': axes in the space of terms, orthonormal; the largest entry of each is positive.
     singular_values_ : array of shape (k,)
     documents_ : array of shape (n, k)
-        The documents, X V = U S.
+        The documents, X V = U S. A Dask array, not computed, if the documents were one.
     terms_ : array of shape (p, k)
         The terms, X' U = V S.
     explained_variance_, explained_variance_ratio_ : array of shape (k,)
@@ -133,7 +134,7 @@ class LSI(Embedder):
 
     def fit_transform(self, X: Any, y: Any = None, terms: Sequence[str] | None = None) -> Array:
         """Fit, and the coordinates of the documents."""
-        return np.asarray(self.fit(X, terms=terms).documents_)
+        return self.fit(X, terms=terms).documents_
 
     def _fit(self, opened: Opened, weights: Any = None) -> None:
         rows = opened.rows
@@ -149,9 +150,10 @@ class LSI(Embedder):
         pairs = found.pairs
         s = np.sqrt(np.maximum(pairs.values, 0.0))
         V = np.ascontiguousarray(pairs.vectors, dtype=X.dtype)
-        Z = np.asarray(Y @ V)  # 3
+        Z = coordinates(Y, V)  # 3
+        spread, lengths = _spread(Z)
         self.rank_ = int(np.sum(s > rank_tolerance(X.shape, X.dtype) * s[0]))
-        self.residuals_ = _triplets(pairs.residuals, s, Z, self.rank_)
+        self.residuals_ = _triplets(pairs.residuals, s, lengths, self.rank_)
         self.tolerance_ = pairs.tolerance
         if self.rank_ == 0:
             warn("X holds nothing but zeros: every singular value is 0 and the axes are arbitrary")
@@ -163,12 +165,10 @@ class LSI(Embedder):
             )
         self.components_ = np.ascontiguousarray(V.T)
         self.singular_values_ = s / unit
-        spread = np.array([z.var(dtype=np.float64) for z in Z.T])
         total = float(np.sum(moments.variance)) * (unit / moments.unit) ** 2
         self.explained_variance_ = rescaled(spread, unit)
         self.explained_variance_ratio_ = spread / total if total > 0 else np.zeros(k)
-        Z /= X.dtype.type(unit)
-        self.documents_ = Z
+        self.documents_ = Z if unit == 1 else Z / X.dtype.type(unit)
         self.n_components_, self.n_samples_ = k, X.shape[0]
         self.plan_ = replace(found.plan, passes=X.passes)
 
@@ -205,7 +205,7 @@ class LSI(Embedder):
             )
         refuse_non_finite(rows)
         C = rows if self.weighting_ is None else SparseRows(self.weighting_.terms(rows))
-        U = self.documents_[:, : self.rank_] / self.singular_values_[: self.rank_]
+        U = np.asarray(self.documents_)[:, : self.rank_] / self.singular_values_[: self.rank_]
         T = np.zeros((rows.shape[1], self.n_components_))
         T[:, : self.rank_] = C.adjoint(np.ascontiguousarray(U, dtype=C.dtype))
         return T
@@ -220,6 +220,7 @@ class LSI(Embedder):
             )
         return np.asarray(Z @ self.components_)
 
+    @row_by_row()
     def placement_residual(self, X: Any) -> Array:
         """Distance of each (weighted) row of ``X`` from the plane of the axes."""
         check_is_fitted(self)
@@ -279,7 +280,7 @@ class LSI(Embedder):
             isinstance(query, (list, tuple)) and all(isinstance(each, str) for each in query)
         )
         Q = self._place(self._open_rows(self.query(query)) if words else self._open(query, False))
-        found = Matches(*nearest(self.documents_, Q, k, "documents"))
+        found = Matches(*nearest(np.asarray(self.documents_), Q, k, "documents"))
         return Matches(found.indices[0], found.cosines[0]) if words else found
 
     def similar(self, term: str | int, k: int = 10) -> Matches:
@@ -357,11 +358,19 @@ def _peak(moments: Any) -> float:
     return float(size / moments.unit)
 
 
-def _triplets(residuals: Array, s: Array, Z: Array, rank: int) -> Array:
+def _spread(Z: Any) -> tuple[Array, Array]:
+    """Variance and length of every column."""
+    moments = open_rows(Z).rows.moments(np.ones(1))
+    squares = (moments.variance + moments.high**2) * moments.weight
+    return moments.variance / moments.unit**2, np.sqrt(squares) / moments.unit
+
+
+def _triplets(residuals: Array, s: Array, lengths: Array, rank: int) -> Array:
     """max(|X v - s u|, |X' u - s v|) / s_1 with u = X v / s: the second is |X'X v - s^2 v| / s.
 
-    ``residuals`` are |X'X v - s^2 v| / s_1^2. Beyond the rank s is 0 and X v has to be.
+    ``residuals`` are |X'X v - s^2 v| / s_1^2, ``lengths`` |X v|. Beyond the rank s is 0 and X v
+    has to be.
     """
-    out = np.linalg.norm(Z, axis=0).astype(np.float64) / (s[0] or 1.0)
+    out = lengths / (s[0] or 1.0)
     out[:rank] = residuals[:rank] * s[0] / s[:rank]
     return out

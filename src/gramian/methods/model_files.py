@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
+from gramian.data.dask import in_memory
 from gramian.data.weighting import Weighting
 from gramian.errors import InputError
 from gramian.evidence import Shepard
@@ -72,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     """
     check_is_fitted(model)
     method, keeps = type(model).__name__, model._keeps()
-    kept = {name: getattr(model, name) for name in keeps}
+    kept = {name: in_memory(getattr(model, name)) for name in keeps}
     arrays: dict[str, Array] = {}
     for name, kind in keeps.items():
         if _is_text(kind) and kept[name] is not None:

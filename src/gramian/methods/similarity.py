@@ -19,7 +19,7 @@ from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget, in_words
-from gramian.methods.embedder import Embedder, rescaled, warn
+from gramian.methods.embedder import Embedder, rescaled, row_by_row, warn
 from gramian.quality.picture import picture_measures
 from gramian.results import Embedding
 from gramian.spectral.gram_embedding import EXACT, GramEmbedding, shares
@@ -45,11 +45,6 @@ class PointEmbedder(Embedder):
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and the coordinates of the training points."""
         return np.asarray(self.fit(X).embedding_)
-
-    def transform(self, X: Any) -> Array:
-        """Coordinates of new points (m, k)."""
-        check_is_fitted(self)
-        return self._place(self._open(X, reset=False))
 
     def to_embedding(
         self,
@@ -152,6 +147,7 @@ class GramEmbedder(PointEmbedder):
     solver: Any
     negativity_: float
 
+    @row_by_row()
     def placement_residual(self, X: Any) -> Array:
         """How far each new point lies outside the space of the axes."""
         check_is_fitted(self)

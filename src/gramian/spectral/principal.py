@@ -215,10 +215,7 @@ def _refined(Y: DataMap, k: int, plan: Plan) -> Axes:
     """By orthogonal transformations of Y itself, in float64: nothing is squared."""
     n, p = Y.shape
     wide = n < p
-    R = np.zeros((0, min(n, p)))
-    for block in _slices(Y, wide):
-        stacked = np.concatenate([R, block])
-        R = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0][: R.shape[1]]
+    R = Y.triangle() if hasattr(Y, "triangle") else _triangle(Y, wide)
     _, s, Vt = scipy.linalg.svd(R, full_matrices=False, check_finite=False)
     nil = rank_tolerance(Y.shape, np.dtype(np.float64)) * s[0]
     singular = n <= p or s[-1] <= nil
@@ -237,6 +234,15 @@ def rank_tolerance(shape: tuple[int, int], dtype: np.dtype[Any]) -> float:
     return float(8 * np.finfo(dtype).eps * np.sqrt(min(shape)))
 
 
+def _triangle(Y: Any, wide: bool) -> Array:
+    """R of Y = Q R, or of Y' if ``wide``, from blocks of rows."""
+    R = np.zeros((0, min(Y.shape)))
+    for block in _slices(Y, wide):
+        stacked = np.concatenate([R, block])
+        R = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0][: R.shape[1]]
+    return R
+
+
 def _slices(Y: Any, wide: bool) -> Any:
     """Blocks of rows of Y (of Y' if ``wide``), dense, in float64, tall enough for LAPACK."""
     if not wide:
@@ -253,6 +259,8 @@ def _slices(Y: Any, wide: bool) -> Any:
 
 def _times_T64(Y: Any, U: Array) -> Array:
     """Y' U summed in float64 from float64 blocks."""
+    if hasattr(Y, "adjoint_in_float64"):
+        return np.asarray(Y.adjoint_in_float64(U))
     total = np.zeros((Y.shape[1], U.shape[1]))
     for rows in Y.row_blocks():
         total += Y.read_rows(rows).astype(np.float64).T @ U[rows]

@@ -1,0 +1,282 @@
+"""Dask arrays as rows: the same answers as in memory, however they are chunked."""
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import gramian.data.dask as dask_rows
+from gramian import LSI, PCA, load
+from gramian.data.door import open_rows
+from gramian.data.partials import Part, beside, joined
+from gramian.errors import GramianError, GramianWarning
+from gramian.testing import same_up_to_signs
+
+across = pytest.mark.filterwarnings("ignore:the Dask array is chunked across")
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Every chunk is a block, however small; all tasks run in this thread."""
+    import dask
+
+    monkeypatch.setattr(dask_rows, "_small", 1)
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def data(n, p, seed=0):
+    rng = np.random.default_rng(seed)
+    strong = rng.standard_normal((n, 6)) * [9, 7, 5, 4, 3, 2]
+    return strong @ rng.standard_normal((6, p)) + rng.standard_normal((n, p)) + 1e3
+
+
+CHUNKS = {"rows": (41, -1), "columns": (-1, 23), "both": (50, 30), "uneven": ((1, 0, 99, 200), -1)}
+
+
+@across
+@pytest.mark.parametrize("solver", ["auto", "dense", "krylov"])
+@pytest.mark.parametrize("chunks", CHUNKS)
+@pytest.mark.parametrize("p", [40, 700])
+def test_pca_equals_memory(p, chunks, solver):
+    X = data(300, p)
+    lazy = da.from_array(X, chunks=CHUNKS[chunks])
+    inside, outside = PCA(4, solver=solver).fit(X), PCA(4, solver=solver).fit(lazy)
+    assert np.allclose(outside.explained_variance_, inside.explained_variance_, rtol=1e-10)
+    assert np.abs(outside.mean_ - inside.mean_).max() < 1e-10
+    tight = 1e-4 if solver == "krylov" else 1e-10  # solved to 1e-6, from another way of adding up
+    assert np.abs(outside.components_ - inside.components_).max() < tight
+    assert outside.residuals_.max() < 1e-6
+    Z = outside.transform(lazy)
+    assert isinstance(Z, da.Array) and Z.shape == (300, 4)
+    assert np.abs(Z.compute() - outside.transform(X)).max() < 1e-9
+
+
+@across
+@pytest.mark.parametrize("chunks", CHUNKS)
+def test_scaled_weighted_float32_and_whitened(chunks):
+    X = data(300, 12).astype(np.float32)
+    weights = np.random.default_rng(0).integers(0, 3, 300)
+    weights[:100] = 0  # whole blocks without weight
+    lazy = da.from_array(X, chunks=CHUNKS[chunks])
+    how = {"scale": "unit", "whiten": True}
+    inside = PCA(3, **how).fit(X, sample_weight=weights)
+    outside = PCA(3, **how).fit(lazy, sample_weight=weights)
+    assert outside.components_.dtype == np.float32
+    assert np.allclose(outside.explained_variance_, inside.explained_variance_, rtol=1e-6)
+    found = outside.transform(lazy)
+    assert found.dtype == np.float32
+    same_up_to_signs(found.compute(), inside.transform(X), rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["cos2", "contributions", "score_samples", "placement_residual"])
+def test_whatever_belongs_to_a_row_is_lazy(name):
+    X = data(300, 12)
+    lazy = da.from_array(X, chunks=(70, -1))
+    model = PCA(3).fit(lazy)
+    found = getattr(model, name)(lazy)
+    assert isinstance(found, da.Array)
+    assert np.allclose(found.compute(), getattr(model, name)(X), rtol=1e-8)
+    back = model.inverse_transform(model.transform(lazy))
+    assert isinstance(back, da.Array) and back.shape == X.shape
+    assert np.isclose(model.score(lazy), model.score(X))
+
+
+@across
+@pytest.mark.parametrize("shape", [(400, 90), (90, 400)])
+@pytest.mark.parametrize("chunks", [(60, -1), (-1, 37), (60, 37)])
+def test_small_singular_values_are_refined_on_the_data(shape, chunks):
+    rng = np.random.default_rng(0)
+    s = 10.0 ** -np.arange(12)
+    U, V = (np.linalg.qr(rng.standard_normal((m, 12)))[0] for m in shape)
+    X = (U - U.mean(axis=0)) * s @ V.T
+    inside, outside = PCA(10).fit(X), PCA(10).fit(da.from_array(X, chunks=chunks))
+    assert "refined" in outside.plan_.route
+    assert np.allclose(outside.singular_values_, inside.singular_values_, rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:the variances")
+@pytest.mark.parametrize("scale", [1e-170, 1e170])
+def test_extreme_units(scale):
+    X = data(200, 8) * scale
+    inside, outside = PCA(3).fit(X), PCA(3).fit(da.from_array(X, chunks=(30, -1)))
+    assert np.allclose(outside.singular_values_, inside.singular_values_, rtol=1e-10)
+    assert np.abs(outside.components_ - inside.components_).max() < 1e-10
+
+
+def test_joined_moments_are_those_of_all_rows():
+    """However the rows are cut, and even where one block lies far from the others."""
+    X = data(200, 5)
+    X[:50] += 1e9
+    whole = open_rows(X).rows
+    m = whole.moments(np.ones(1))
+    exactly = X.astype(np.longdouble)
+    Y = exactly - exactly.mean(axis=0)
+    C = (Y.T @ Y).astype(np.float64)
+    for cut in (1, 50, 120):
+        parts = [Part.of(open_rows(x).rows, np.ones(1), True, (0, 0)) for x in (X[:cut], X[cut:])]
+        found = joined(*parts).moments()
+        assert np.allclose(found.high, exactly.mean(axis=0).astype(np.float64), rtol=1e-14)
+        assert np.allclose(found.variance, m.variance, rtol=1e-12)
+        assert np.abs(found.cross.matrix - C).max() < 1e-12 * np.abs(C).max()
+    left, right = (
+        Part.of(open_rows(np.ascontiguousarray(x)).rows, np.ones(1), False, (0, 0))
+        for x in (X[:, :2], X[:, 2:])
+    )
+    assert np.allclose(beside(left, right).moments().variance, m.variance, rtol=1e-12)
+
+
+def test_one_pass_for_moments_and_products():
+    lazy = da.from_array(data(300, 40), chunks=(50, -1))
+    visits = []
+    counted = lazy.map_blocks(
+        lambda x: visits.append(len(x)) or x, dtype=float, meta=np.empty((0, 0))
+    )
+    assert PCA(3).fit(counted).plan_.passes == 1
+    assert sorted(visits) == [50] * 6
+
+
+@across
+@pytest.mark.parametrize("form", [sp.csr_matrix, sp.csr_array, sp.csc_matrix])
+@pytest.mark.parametrize("shape", [(300, 80), (80, 300)])
+def test_lsi_of_sparse_blocks(shape, form, tmp_path):
+    X = sp.random_array(shape, density=0.1, rng=np.random.default_rng(0), format="csr")
+    lazy = da.from_array(X.toarray(), chunks=(70, -1)).map_blocks(form)
+    inside, outside = LSI(4).fit(X), LSI(4).fit(lazy)
+    assert np.abs(outside.components_ - inside.components_).max() < 1e-10
+    assert np.allclose(outside.explained_variance_, inside.explained_variance_, rtol=1e-10)
+    assert isinstance(outside.documents_, da.Array)  # not gathered
+    assert np.abs(outside.documents_.compute() - inside.documents_).max() < 1e-10
+    assert np.abs(outside.transform(lazy).compute() - inside.documents_).max() < 1e-10
+    found = outside.search(X[:2], 3)
+    assert (found.indices == inside.search(X[:2], 3).indices).all()
+    outside.save(tmp_path / "m.gramian")  # this gathers
+    assert np.array_equal(load(tmp_path / "m.gramian").documents_, outside.documents_.compute())
+
+
+def test_a_frame_brings_its_names_and_its_length():
+    frame = pd.DataFrame(data(120, 3), columns=["a", "b", "c"])
+    frame["whole"] = np.arange(120, dtype=np.int32)
+    lazy = dd.from_pandas(frame, npartitions=4)
+    with pytest.warns(GramianWarning, match="computed once to count its rows"):
+        model = PCA(2).fit(lazy)
+    assert list(model.feature_names_in_) == ["a", "b", "c", "whole"]
+    same_up_to_signs(model.transform(lazy).compute(), PCA(2).fit_transform(frame), rtol=1e-9)
+    words = lazy.assign(name="x")
+    with pytest.raises(GramianError, match=r"text in 'name'; leave it out: frame.drop"):
+        PCA(2).fit(words)
+    with pytest.raises(ValueError, match="feature names"):
+        model.transform(lazy.rename(columns={"a": "z"})).compute()
+
+
+def test_odd_chunks_are_laid_anew_with_a_note(monkeypatch):
+    X = data(300, 40)
+    with pytest.warns(GramianWarning, match=r"chunked across its columns \(4 chunks\)"):
+        PCA(2).fit(da.from_array(X, chunks=(100, 10)))
+    with pytest.warns(GramianWarning, match=r"chunked across its rows"):
+        PCA(2).fit(da.from_array(X.T, chunks=(10, 100)))
+    monkeypatch.setattr(dask_rows, "_small", 10_000)
+    one_row = da.from_array(X, chunks=(1, -1))
+    with pytest.warns(GramianWarning, match=r"300 chunks of 320 B: they are joined"):
+        rows = open_rows(one_row).rows
+    assert len(rows.bounds) < 12
+    assert rows.bounds[-1][1] == 300
+
+
+def test_unknown_chunks_are_counted_once():
+    X = data(300, 6)
+    lazy = da.from_array(X, chunks=(100, -1))
+    unknown = lazy[lazy[:, 0] > 1e3]
+    assert np.isnan(unknown.shape[0])
+    with pytest.warns(GramianWarning, match="does not know the sizes of its chunks"):
+        model = PCA(2).fit(unknown)
+    assert model.n_samples_ == int(np.sum(X[:, 0] > 1e3))
+    kept = X[X[:, 0] > 1e3]
+    assert np.abs(model.transform(unknown).compute() - PCA(2).fit_transform(kept)).max() < 1e-9
+
+
+@across
+@pytest.mark.parametrize("chunks", [(7, -1), (-1, 4), (7, 4)])
+@pytest.mark.parametrize("shape", [(60, 9), (9, 60)])
+def test_nan_is_named_by_block_row_and_column(shape, chunks):
+    X = data(*shape)
+    X[8, 5] = X[8, 6] = np.nan
+    lazy = da.from_array(X, chunks=chunks)
+    tall, wide = chunks
+    block = 8 // tall if tall > 0 else 0, 5 // wide if wide > 0 else 0
+    told = rf"2 missing values, the first at row 8, column 5 .* in block \({block[0]}, {block[1]}\)"
+    with pytest.raises(GramianError, match=told):
+        PCA(2).fit(lazy)
+    X[8, 5:7] = 0, np.inf
+    with pytest.raises(
+        GramianError, match=r"infinity \(inf\): 1 value, the first at row 8, column 6"
+    ):
+        PCA(2).fit(da.from_array(X, chunks=chunks))
+    model = PCA(2).fit(data(*shape))
+    with pytest.raises(GramianError, match="infinity.*row 8, column 6.*block"):
+        model.transform(da.from_array(X, chunks=chunks)).compute()
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (lambda X: da.from_array(X[0], chunks=5), "Expected 2D array"),
+        (lambda X: da.from_array(X, chunks=(9, -1)).astype(complex), "complex128, not numbers"),
+        (lambda X: da.from_array(X, chunks=(9, -1))[:0], r"0 sample\(s\)"),
+        (lambda X: da.from_array(X, chunks=(9, -1))[:1], "at least 2 observations"),
+        (
+            lambda X: blocks_of(X, lambda i, x: x[: 9 - i]),
+            r"block \d has shape \(\d, 6\).*says \(9, 6\)",
+        ),
+        (lambda X: blocks_of(X, lambda i, x: x.astype(str)), r"block \d holds <U\d+, not numbers"),
+        (lambda X: blocks_of(X.astype("f4"), lambda i, x: x.astype(float)), "says float32 or less"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(made, told):
+    with pytest.raises(GramianError, match=told):
+        PCA(2).fit(made(data(36, 6)))
+
+
+def blocks_of(X, change):
+    """A Dask array whose blocks are not what it says."""
+    lazy = da.from_array(X, chunks=(9, -1))
+
+    def changed(x, block_info=None):
+        return change(block_info[0]["chunk-location"][0], x)
+
+    return lazy.map_blocks(changed, dtype=lazy.dtype, meta=np.empty((0, 0), lazy.dtype))
+
+
+def test_whole_numbers_and_blocks_of_several_types():
+    X = np.arange(90).reshape(30, 3) ** 2 % 17
+    kinds = [np.int8, np.int64, np.float32, np.float64, bool, np.uint8]
+
+    def change(i, x):
+        return x.astype(kinds[i % len(kinds)]) if kinds[i % len(kinds)] is not bool else x
+
+    mixed = da.concatenate(
+        [da.from_array(X[a : a + 5].astype(kinds[a // 5 % 4])) for a in range(0, 30, 5)]
+    )
+    same_up_to_signs(PCA(2).fit(mixed).transform(X), PCA(2).fit_transform(X), rtol=1e-9)
+    declared = blocks_of(X.astype(float), change)
+    same_up_to_signs(PCA(2).fit(declared).transform(X), PCA(2).fit_transform(X), rtol=1e-9)
+
+
+def test_a_fitted_model_does_not_hold_the_graph():
+    import pickle
+
+    lazy = da.from_array(data(3000, 20), chunks=(500, -1))
+    assert len(pickle.dumps(PCA(2).fit(lazy))) < 20_000
+
+
+def test_other_methods_gather_what_fits():
+    from gramian import Isomap
+
+    X = data(60, 4)
+    found = Isomap(n_components=2).fit(da.from_array(X, chunks=(20, -1)))
+    same_up_to_signs(found.embedding_, Isomap(n_components=2).fit(X).embedding_, rtol=1e-9)
+    placed = found.transform(da.from_array(X, chunks=(20, -1)))
+    assert isinstance(placed, da.Array)
+    same_up_to_signs(placed.compute(), found.embedding_, rtol=1e-6)
