@@ -46,7 +46,7 @@ def test_save_and_transform_give_the_same_points(run, roll):
         (["lle", "roll.csv", "--method", "hessian", "--neighbors", "5"], "needs at least 6"),
         (["laplacian", "roll.csv", "--affinity", "rbf"], "--affinity rbf is not known"),
         (["laplacian", "roll.csv", "--disconnected", "jion"], "did you mean 'join'"),
-        (["laplacian", "roll.csv", "--neighbors", "400"], "from 1 to 399"),
+        (["laplacian", "roll.csv", "--neighbors", "400"], "from 1 to n - 1 = 399"),
     ],
 )
 def test_bad_requests_in_one_sentence(run, roll, arguments, words):

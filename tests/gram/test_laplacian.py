@@ -20,16 +20,16 @@ def test_affinities_by_the_definition():
     joined = np.zeros((80, 80), bool)
     np.put_along_axis(joined, order, True, axis=1)
     joined |= joined.T
-    assert np.array_equal(affinities(near, None).toarray(), joined)
+    assert np.array_equal(affinities(near.graph(), None).toarray(), joined)
     heat = np.where(joined, np.exp(-0.7 * D**2), 0)
-    assert np.abs(affinities(near, 0.7).toarray() - heat).max() < 1e-14
+    assert np.abs(affinities(near.graph(), 0.7).toarray() - heat).max() < 1e-14
     lengths = np.take_along_axis(D, order, axis=1)
-    assert np.isclose(bandwidth(near, "median"), 1 / np.median(lengths) ** 2)
-    assert bandwidth(near, 2) == 2.0
+    assert np.isclose(bandwidth(near.distances, "median"), 1 / np.median(lengths) ** 2)
+    assert bandwidth(near.distances, 2) == 2.0
 
 
 def test_laplacian_is_scipys():
-    W = affinities(Neighbors.of(X, 5), 1.0)
+    W = affinities(Neighbors.of(X, 5).graph(), 1.0)
     peer = csgraph.laplacian(W, normed=True)
     assert abs(normalized(W, degrees(W)) - peer).max() < 1e-15
 
@@ -37,7 +37,7 @@ def test_laplacian_is_scipys():
 def test_bridges_are_edges():
     two = np.vstack([X, X + 100])
     near = Neighbors.of(two, 5).connect("join")
-    W = affinities(near, None).toarray()
+    W = affinities(near.graph(), None).toarray()
     ((a, b),) = near.bridges
     assert W[a, b] == W[b, a] == 1
     refuse_parts(sp.csr_array(W))

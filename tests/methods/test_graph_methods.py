@@ -253,7 +253,10 @@ def test_repeated_eigenvalues_are_grouped_not_missed():
 @pytest.mark.parametrize(
     ("model", "words"),
     [
-        (LocallyLinearEmbedding(2, n_neighbors=50), "n_neighbors=50: a whole number from 1 to 49"),
+        (
+            LocallyLinearEmbedding(2, n_neighbors=50),
+            "a whole number from 1 to n - 1 = 49",
+        ),
         (LocallyLinearEmbedding(2, n_neighbors=0), "n_neighbors=0"),
         (LocallyLinearEmbedding(2, n_neighbors=2.5), "n_neighbors=2.5"),
         (LocallyLinearEmbedding(50), "n_components=50: a whole number from 1 to 49"),
@@ -303,10 +306,13 @@ def test_precomputed_graphs_that_are_none():
             model.fit(bad)
 
 
-def test_new_points_beyond_the_radius():
+def test_new_points_beyond_the_radius_go_with_their_nearest():
     model = LaplacianEigenmaps(2, radius=3.0).fit(ROLL)
-    with pytest.raises(InputError, match="1 new points have no training point within radius=3.0"):
-        model.transform([[0.0, 900.0, 0.0]])
+    far = np.array([[0.0, 900.0, 0.0]])
+    nearest = int(np.argmin(np.linalg.norm(ROLL - far, axis=1)))
+    wanted = model.embedding_[nearest] / (1 - model.eigenvalues_)
+    assert np.allclose(model.transform(far)[0], wanted, rtol=1e-12)
+    assert np.isclose(model.placement_residual(far)[0], np.linalg.norm(ROLL[nearest] - far[0]))
 
 
 def test_a_graph_that_hardly_hangs_together_is_said():

@@ -34,6 +34,24 @@ def test_barro_colorado_trees(shared_data, reference, k):
         assert np.allclose(model.eigenvalues_[:3], [32.73668987, 18.11631802, 2.72964457])
 
 
+def test_barro_colorado_trees_within_a_radius(shared_data, reference):
+    # vegan 2.6-4: isomap(vegdist(BCI), ndim = 10, epsilon = 0.45) leaves out what is as long as
+    # epsilon - 1e-5 or longer. One pair of plots is exactly 0.45 apart: an edge for us (and for
+    # scikit-learn, who count "within" the radius), none for vegan (nor for Tenenbaum: "closer").
+    D = np.loadtxt(
+        shared_data / "BCI" / "bray_curtis.csv", delimiter=",", skiprows=1, usecols=range(1, 51)
+    )
+    assert ((np.triu(D) > 0.45 - 1e-5) & (np.triu(D) <= 0.45)).sum() == 1
+    vegan = reference("BCI", "reference_R.json")["eps045"]
+    model = Isomap(10, radius=0.45 - 1e-5, metric="precomputed").fit(D)
+    assert np.allclose(model.eigenvalues_, vegan["eig"][:10], rtol=1e-9)
+    same_up_to_signs(model.embedding_[:, :2], np.array(vegan["points_first2"]), rtol=1e-9)
+    within = Isomap(10, radius=0.45, metric="precomputed").fit(D)
+    assert len(within.edges_) == len(model.edges_) + 1
+    peer = PeerIsomap(n_components=2, n_neighbors=None, radius=0.45, metric="precomputed").fit(D)
+    same_up_to_signs(within.embedding_[:, :2], peer.embedding_, rtol=1e-9)
+
+
 def test_swiss_provinces(shared_data):
     # vegan: isomap(dist(scale(swiss)), k = 5)
     file = shared_data / "swiss" / "swiss.csv"

@@ -15,6 +15,7 @@ from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.pairs import signs
 from gramian.spectral.plan import plan, plan_axes
 from gramian.spectral.principal import ColumnGram
+from gramian.spectral.shift_invert import ShiftInvert
 from gramian.spectral.solvers import Dense, solver_of
 
 CITIES = np.array(  # road miles, as printed in the lecture notes
@@ -107,6 +108,7 @@ MAPS = {
         (12,),
     ),
     "path graph": (lambda f: path_laplacian(), (3,)),
+    "sparse, no value below zero": (lambda f: sparse_symmetric(60) @ sparse_symmetric(60), (1, 8)),
     "order 1": (lambda f: np.array([[-2.5]]), (1,)),
     "order 2": (lambda f: np.array([[0.0, 1.0], [1.0, 0.0]]), (1, 2)),
     "tiny": (lambda f: with_spectrum(np.linspace(1, 2, 50)) * 1e-150, (3,)),
@@ -116,7 +118,10 @@ MAPS = {
 
 @pytest.mark.parametrize(
     "solver",
-    [Dense(), BlockKrylov(), BlockKrylov(block=1), BlockKrylov(block=5, basis=40), Arpack()],
+    [
+        *(Dense(), BlockKrylov(), BlockKrylov(block=1), BlockKrylov(block=5, basis=40), Arpack()),
+        *(ShiftInvert(), ShiftInvert(prove=True)),  # where nothing can be inverted, as Arpack
+    ],
 )
 @pytest.mark.parametrize("which", ["largest", "smallest"])
 @pytest.mark.parametrize("name", MAPS)

@@ -7,9 +7,12 @@ rotated, moved or scaled, so they hold in the picture too.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
+from gramian.gram.nearest import even, in_range, nearest
 from gramian.loops.barycenter import weights
 from gramian.loops.threads import run
 from gramian.maps import Array
@@ -64,4 +67,28 @@ def carried(
     rows = sparse.csr_array((W, indices, starts), shape=(len(starts) - 1, len(Z)))
     first = starts[:-1]
     same = distances[first] == 0
-    return np.where(same[:, None], Z[indices[first]], (rows @ Z) * factor)
+    return np.asarray(np.where(same[:, None], Z[indices[first]], (rows @ Z) * factor))
+
+
+def means(
+    X: Array, Y: Array, Z: Array, k: int, metric: Any = "euclidean", reg: float = 1e-3
+) -> Array:
+    """What belongs to each row of ``X``, as the mean of what belongs to its nearest points.
+
+    Parameters
+    ----------
+    X : array of shape (m, p)
+        New points.
+    Y : array of shape (n, p)
+        Points of the data, and
+    Z : array of shape (n, d)
+        what belongs to them.
+    k : int
+        How many neighbors; all, if there are fewer points.
+    metric : str or callable
+        By which they are near.
+    reg : float
+    """
+    indices, distances = nearest(X, Y, min(k, len(Y)), metric)
+    W = barycenter_weights(*in_range(X, Y), indices, reg)
+    return carried(Z, even(indices, distances), W.ravel())

@@ -16,15 +16,14 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from gramian.errors import InputError
-from gramian.gram.neighbors import Neighbors
 from gramian.maps import Array
 from gramian.show.text import count, listed
 
 
-def bandwidth(near: Neighbors, gamma: Any) -> float:
+def bandwidth(lengths: Array, gamma: Any) -> float:
     """``gamma`` as a number; "median" is 1 / the median of the edges' squared lengths."""
     if isinstance(gamma, str) and gamma == "median":
-        lengths = near.distances[near.distances > 0]
+        lengths = lengths[lengths > 0]
         middle = float(np.median(lengths)) if len(lengths) else 1.0
         return 1 / middle / middle
     number = isinstance(gamma, (int, float, np.number)) and not isinstance(gamma, bool)
@@ -33,15 +32,10 @@ def bandwidth(near: Neighbors, gamma: Any) -> float:
     return float(gamma)
 
 
-def affinities(near: Neighbors, gamma: float | None) -> sparse.csr_array:
-    """W of a graph of neighbors: heat, or 1 an edge without ``gamma``. Symmetric."""
-    n, (a, b) = len(near), near.bridges.T
-    one_way = sparse.csr_array(
-        (heat(near.distances, gamma), near.indices, near.starts), shape=(n, n)
-    )
-    bridges = sparse.csr_array((heat(near.lengths, gamma), (a, b)), shape=(n, n))
-    W = one_way.maximum(bridges) if len(a) else one_way
-    return W.maximum(W.T).tocsr()
+def affinities(graph: sparse.csr_array, gamma: float | None) -> sparse.csr_array:
+    """W of a symmetric graph of lengths: heat, or 1 an edge without ``gamma``."""
+    parts = heat(graph.data, gamma), graph.indices, graph.indptr
+    return sparse.csr_array(parts, shape=graph.shape)
 
 
 def heat(lengths: Array, gamma: float | None) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from gramian.errors import InputError
 from gramian.gram.distances import checked_metric, pairwise
-from gramian.loops.threads import pause, run, thread_count
+from gramian.loops.threads import numba_threads, pause, run, thread_count
 from gramian.maps import Array
 
 _TREES = {"euclidean": 2.0, "cityblock": 1.0, "chebyshev": np.inf}  # metrics a k-d tree knows
@@ -31,13 +31,13 @@ def nearest(X: Array, Y: Array, k: int, metric: Any) -> tuple[Array, Array]:
     With ``metric="precomputed"`` X holds the distances themselves, and Y is not looked at.
     """
     if _named(metric) and _tree_pays(Y):
-        x, y = _in_range(X, Y)
+        x, y = in_range(X, Y)
         found = _tree(y).query(x, k, p=_TREES[metric], workers=thread_count())
         indices = found[1].reshape(-1, k)
     elif _named(metric) and metric == "euclidean":
         from sklearn.neighbors import NearestNeighbors
 
-        x, y = _in_range(X, Y)
+        x, y = in_range(X, Y)
         search = NearestNeighbors(n_neighbors=min(k + _spare, len(Y)), algorithm="brute").fit(y)
         return _settled(X, Y, k, search.kneighbors(x, return_distance=False))
     else:
@@ -69,7 +69,10 @@ def nearest_roughly(X: Array, Y: Array, k: int, metric: Any) -> tuple[Array, Arr
         raise InputError(
             "approximate neighbors need the package pynndescent: pip install gramian[approx]"
         ) from None
-    search = NNDescent(Y, metric=metric, n_neighbors=k, random_state=0, n_jobs=thread_count())
+    if not _named(metric):
+        raise InputError(f"approximate=True with metric={metric!r}: use one of {tuple(_TREES)}")
+    known = "manhattan" if metric == "cityblock" else metric
+    search = NNDescent(Y, metric=known, n_neighbors=k, random_state=0, n_jobs=numba_threads())
     indices = np.asarray(search.neighbor_graph[0], np.int64)
     return _ordered(indices, _distances(X, Y, indices, metric))
 
@@ -144,7 +147,7 @@ def _given(metric: Any) -> bool:
     return isinstance(metric, str) and metric == "precomputed"
 
 
-def _in_range(X: Array, Y: Array) -> tuple[Array, Array]:
+def in_range(X: Array, Y: Array) -> tuple[Array, Array]:
     """Both times a power of two, if squares would leave the range of floats."""
     peak = max(float(np.abs(Z).max(initial=0.0)) for Z in (X, Y))
     exponent = int(np.frexp(peak)[1]) if 0 < peak < np.inf else 0
@@ -159,7 +162,7 @@ def _within_by_tree(
 ) -> tuple[Array, Array, Array]:
     """A k-d tree finds who may be within, a hair further; exact distances decide."""
     peak = float(np.abs(Y).max(initial=0.0)) + float(np.abs(X).max(initial=0.0))
-    x, y = _in_range(X, Y)
+    x, y = in_range(X, Y)
     unit = 1.0 if x is X else float(np.abs(y).max() / np.abs(Y).max())
     reach = (radius * (1 + 1e-9) + 1e-14 * peak) * unit
     tree, step = _tree(y), 2000

@@ -29,6 +29,7 @@ from gramian.gram.nearest import (
     within,
     without_itself,
 )
+from gramian.loops.joined import count_either, fill_either
 from gramian.loops.threads import pause, run
 from gramian.maps import Array
 from gramian.show.text import count, listed, number
@@ -118,6 +119,8 @@ class Neighbors:
             else:
                 finds = nearest_roughly if approximate else nearest
                 found = even(*without_itself(*finds(X, X, int(n_neighbors) + 1, metric), own))  # type: ignore[arg-type]
+                if metric != "precomputed" and not found[2][found[0][:-1]].any():
+                    _refuse_few(X, int(n_neighbors))  # type: ignore[arg-type]
         no_bridges = np.empty((0, 2), np.int64), np.empty(0)
         points = None if metric == "precomputed" or sparse.issparse(X) else X
         return Neighbors(*found, points, own, *no_bridges, n_neighbors, radius, metric, approximate)
@@ -138,12 +141,14 @@ class Neighbors:
 
     def graph(self) -> sparse.csr_array:
         """Lengths of the edges, symmetric; an edge of length 0 is an entry too."""
-        i = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        a, b = self.bridges.T
-        rows = np.concatenate([i, self.indices, a, b])
-        columns = np.concatenate([self.indices, i, b, a])
-        lengths = np.concatenate([self.distances] * 2 + [self.lengths] * 2)
-        return _once(rows, columns, lengths, len(self))
+        starts, indices, lengths = self.starts, self.indices, self.distances
+        if len(self.bridges):
+            order = np.argsort(self.bridges[:, 0], kind="stable")
+            a, b = self.bridges[order].T
+            indices = np.insert(indices, starts[a + 1], b)
+            lengths = np.insert(lengths, starts[a + 1], self.lengths[order])
+            starts = starts + np.searchsorted(a, np.arange(len(starts)))
+        return _symmetric(starts, indices, lengths)
 
     def components(self) -> tuple[int, Array]:
         """How many parts the graph has, and the part of each point."""
@@ -206,7 +211,7 @@ class Neighbors:
         parts, labels = self.components()
         if parts == 1:
             return self
-        if disconnected == "largest":
+        if disconnected == "largest" and parts < len(self):
             return self.restrict(np.flatnonzero(labels == np.argmax(np.bincount(labels))))
         rows = self._distances(given)
         if rows is None:
@@ -268,6 +273,16 @@ def _check(n: int, n_neighbors: Any, radius: Any) -> None:
         )
 
 
+def _refuse_few(X: Array, k: int) -> None:
+    """Raise where nobody has ``k`` neighbors that differ from each other."""
+    distinct = len(np.unique(X, axis=0))
+    if k >= distinct:
+        raise InputError(
+            f"n_neighbors={k}: only {distinct} of the {len(X)} points differ; use at most "
+            f"{distinct - 1}, or leave copies out"
+        )
+
+
 def _given_graph(graph: Any) -> tuple[Array, Array, Array]:
     """A sparse graph of lengths, checked."""
     graph = sparse.csr_array(graph).astype(np.float64)
@@ -289,28 +304,41 @@ def _given_graph(graph: Any) -> tuple[Array, Array, Array]:
             f"differs by {odd.data[worst]:g} in its two directions; store both alike"
         )
     off = entries.row != entries.col
-    clean = _once(entries.row[off], entries.col[off], entries.data[off], graph.shape[0])
+    many = np.bincount(entries.row[off], minlength=graph.shape[0])
+    starts = np.concatenate([[0], np.cumsum(many)])
+    clean = _symmetric(starts, entries.col[off].astype(np.int64), entries.data[off])
     return clean.indptr.astype(np.int64), clean.indices.astype(np.int64), clean.data
 
 
-def _once(rows: Array, columns: Array, lengths: Array, n: int) -> sparse.csr_array:
-    """A sparse matrix with each entry once, the shortest; lengths of 0 stay entries."""
-    if not len(rows):
-        return sparse.csr_array((n, n))
-    key = rows.astype(np.int64) * n + columns
-    order = np.argsort(key)
-    key, lengths = key[order], lengths[order]
-    first = np.flatnonzero(np.concatenate([[True], np.diff(key) != 0]))
-    rows, columns = np.divmod(key[first], n)
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
-    return sparse.csr_array((np.minimum.reduceat(lengths, first), columns, starts), shape=(n, n))
+def _symmetric(starts: Array, indices: Array, lengths: Array) -> sparse.csr_array:
+    """Edges wherever either end names the other, the shorter of two; lengths of 0 stay entries."""
+    n, small = len(starts) - 1, np.int32 if len(indices) < 2**30 else np.int64
+    named = sparse.csr_array((lengths, indices.astype(small), starts.astype(small)), shape=(n, n))
+    turned = named.tocsc()  # read as rows: who names i, in order
+    named = turned.tocsr()  # turned twice, in order too
+    counts = np.empty(n, small)
+    one, two = (named.indptr, named.indices), (turned.indptr, turned.indices)
+    count_either(*one, *two, counts)
+    row_starts = np.concatenate([[0], np.cumsum(counts)]).astype(small)
+    ends, out = np.empty(row_starts[-1], small), np.empty(row_starts[-1])
+    fill_either(*one, named.data, *two, turned.data, ends, out)
+    return sparse.csr_array((out, ends, row_starts), shape=(n, n))
 
 
 def _parts(labels: Array) -> str:
-    sizes = np.sort(np.bincount(labels))[::-1]
+    """How many, how large, and who is alone."""
+    sizes = np.bincount(labels)
+    alone = np.flatnonzero(sizes[labels] == 1)
+    largest = np.sort(sizes)[::-1]
     more = f" and {len(sizes) - 5} others" if len(sizes) > 5 else ""
-    shown = listed([str(size) for size in sizes[:5]])
-    return f"the graph of neighbors is in {len(sizes)} parts, of {shown} points{more}"
+    shown = listed([str(size) for size in largest[:5]])
+    said = f"the graph of neighbors is in {len(sizes)} parts, of {shown} points{more}"
+    if not len(alone):
+        return said
+    rows = [str(row) for row in alone[:5]] + [f"{len(alone) - 5} more"] * (len(alone) > 5)
+    return (
+        f"{said}; {count(len(alone), 'point')} without any neighbor (isolated): row {listed(rows)}"
+    )
 
 
 def _bridges(labels: Array, rows: Callable[[Array, Array], Array]) -> tuple[Array, Array]:

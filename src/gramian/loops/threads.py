@@ -44,6 +44,13 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
+def numba_threads() -> int:
+    """The same for packages that let numba run their threads, which has a limit of its own."""
+    import numba
+
+    return min(thread_count(), int(numba.config.NUMBA_NUM_THREADS))
+
+
 @contextmanager
 def limit_threads(count: int) -> Iterator[None]:
     """Use ``count`` threads inside the ``with`` block (this Python thread only)."""

@@ -30,7 +30,7 @@ from gramian.gram.geodesics import Geodesics, from_one
 from gramian.gram.landmarks import row_of, spread_out
 from gramian.gram.neighbors import Neighbors
 from gramian.gram.tiles import SymmetricTiles
-from gramian.maps import Array, unit_for
+from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import generator
 from gramian.methods.landmarks import by_landmarks, check_landmarks
@@ -144,9 +144,10 @@ class Isomap(NeighborhoodEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
-        near, graph, given = self._joined(opened)  # 1
-        n, total, dtype = len(near), given.shape[0], _float(given.dtype)
-        k, self._unit = self._checked_count(n), unit_for(float(self.lengths_.max()), dtype)
+        given = self._given(opened)
+        near, graph = self._joined(given)  # 1
+        n, dtype = len(near), _float(given.dtype)
+        k = self._checked_count(n)
         graph.data *= self._unit
         expected = self._planned(Expected((n, n), dtype))
         paths = Geodesics.of(graph)
@@ -158,7 +159,8 @@ class Isomap(NeighborhoodEmbedder):
             chosen = spread_out(self._row(near, graph, given), n, m)
             self._fit_landmarks(paths, chosen, k, dtype, how)
         self.plan_ = replace(self.plan_, route=expected.route, bytes=expected.bytes)
-        self._complete(opened, total)
+        self._complete(given)
+        self._warn_of_others()
 
     def _fit_whole(self, paths: Geodesics, k: int, dtype: Any, how: dict[str, Any]) -> None:
         n, self.landmarks_, self.landmark_error_ = len(paths), None, 0.0
@@ -224,13 +226,19 @@ class Isomap(NeighborhoodEmbedder):
             found, route=f"{what} stored, {found.route}", bytes=needed + found.bytes, passes=1
         )
 
-    def _similarities(self, new: Array) -> Iterator[tuple[Array, Array]]:
+    def _placed(self, new: Array) -> Array:
+        return np.concatenate([self.gram_.place(K) for K, _ in self._rows(new)]) / self._unit
+
+    def _blocks(self, opened: Any) -> Iterator[tuple[Array, Array]]:
+        return self._rows(self._new(opened))
+
+    def _rows(self, new: Array) -> Iterator[tuple[Array, Array]]:
         """Step 6; the graph is all that new points need, so no geodesics are kept."""
         graph = self._graph()
         graph.data *= self._unit
         paths = Geodesics.of(graph)
         to = np.searchsorted(self.kept_, self.landmarks_) if self._landmarked else None
-        for starts, indices, distances in self._neighbors_of(new):
+        for _, (starts, indices, distances) in self._neighbors_of(new):
             D = paths.from_points(starts, indices, distances * self._unit, to)
             yield from_distances(D, overwrite=True), np.zeros(len(D))
 

@@ -36,15 +36,14 @@ from gramian.gram.laplacian import (
     refuse_bad,
     refuse_parts,
 )
-from gramian.gram.nearest import within
-from gramian.gram.neighbors import Neighbors
 from gramian.maps import Array
-from gramian.methods.graph import GraphEmbedder
+from gramian.methods.embedder import Embedder
+from gramian.methods.neighborhood import BottomEmbedder, edges
 from gramian.methods.similarity import as_points
 from gramian.show.text import number
 
 
-class LaplacianEigenmaps(GraphEmbedder):
+class LaplacianEigenmaps(BottomEmbedder):
     """Laplacian eigenmaps, and diffusion maps by ``time``, with new points and a certificate.
 
     Parameters
@@ -100,7 +99,6 @@ class LaplacianEigenmaps(GraphEmbedder):
     True
     """
 
-    reads = "points"
     axis_prefix = "LE"
 
     def __init__(
@@ -129,58 +127,58 @@ class LaplacianEigenmaps(GraphEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
-        n = opened.rows.shape[0]
+        n, dtype = opened.rows.shape[0], opened.rows.dtype
         k, t = self._checked_count(n), self._checked_time()
-        dtype = opened.rows.dtype
-        W = self._given(opened) if self._precomputed else self._graph(opened)
+        W = self._affinities(opened)
         d = degrees(W)
-        upper = sparse.triu(W).tocoo()
-        self.edges_ = self.kept_[np.column_stack([upper.row, upper.col])]
-        self._weights = upper.data
         pairs = self._smallest(normalized(W, d), np.sqrt(d), k)  # 3, 4
         Z = pairs.vectors / np.sqrt(d)[:, None]
         if t is not None:
             Z *= np.sqrt(d.sum()) * np.abs(1 - self.eigenvalues_) ** t  # 5
+        self.embedding_ = Z.astype(dtype)
+        if not self._precomputed:
+            self._complete(self.X_fit_)
+            self._warn_of_others()
+
+    def _affinities(self, opened: Any) -> sparse.csr_array:
+        """Steps 1 and 2, or as they are given."""
         if self._precomputed:
-            self.embedding_ = Z.astype(dtype)
-        else:
-            self._complete(Z, dtype)
-
-    def _graph(self, opened: Any) -> sparse.csr_array:
-        """Steps 1 and 2."""
-        X = self._points(opened)
-        if self.radius is None:
-            near = Neighbors.of(X, self._whole("n_neighbors", 1, len(X) - 1, f"{len(X)} points"))
-        else:
-            near = Neighbors.of(X, radius=self.radius * self._unit)
-            degrees(affinities(near, None))  # nobody within the radius is an error of its own
-        near = self._connected(near)
-        gamma = None
-        if self.affinity == "heat":
-            decided = bandwidth(near, self.gamma)
-            gamma = decided if self.gamma == "median" else decided / self._unit / self._unit
-        self._gamma = gamma  # of the points near 1
-        most = np.finfo(np.float64).max  # of tiny points it would be beyond
-        self.gamma_ = None if gamma is None else min(gamma * self._unit * self._unit, most)
-        return affinities(near, gamma)
-
-    def _given(self, opened: Any) -> sparse.csr_array:
-        """Affinities that were computed elsewhere."""
-        rows = opened.rows
-        W = given(rows.X if hasattr(rows, "X") else as_points(opened, self.memory))
-        self.kept_, self._unit = np.arange(W.shape[0]), 1.0
+            W = given(_matrix(opened, self.memory))
+            degrees(W)
+            refuse_parts(W)
+            self.kept_, self._unit, self.n_parts_, self.n_bridges_ = (
+                np.arange(W.shape[0]),
+                1.0,
+                1,
+                0,
+            )
+            self._gamma = self.gamma_ = None
+            self.edges_, self._weights = edges(W, self.kept_)
+            return W
+        near, graph = self._joined(self._given(opened))
         self._gamma = self.gamma_ = None
-        degrees(W)
-        refuse_parts(W)
+        if self.affinity == "heat":  # gamma of the lengths near 1, and as it is
+            self._gamma = bandwidth(near.distances * self._unit, self.gamma)
+            if self.gamma != "median":
+                self._gamma /= self._unit * self._unit
+            most = float(np.finfo(np.float64).max)  # of tiny points it would be beyond
+            self.gamma_ = min(self._gamma * self._unit * self._unit, most)
+        graph.data *= self._unit
+        W = affinities(graph, self._gamma)
+        self._weights = edges(W, self.kept_)[1]
         return W
 
     def _placed(self, new: Array) -> Array:
-        near = self._query(new)
-        starts, _, distances = near
-        nearest = np.repeat(distances[starts[:-1]], np.diff(starts))
-        W = heat(np.sqrt(distances**2 - nearest**2), self._gamma)  # only ratios matter
-        share = W / np.repeat(np.add.reduceat(W, starts[:-1]), np.diff(starts))
-        return carried(self.embedding_[self.kept_], near, share, self._nystrom)  # 6
+        """Step 6."""
+        found = []
+        for _, (starts, indices, distances) in self._neighbors_of(new):
+            many = np.diff(starts)
+            d = distances * self._unit
+            W = heat(np.sqrt(d**2 - np.repeat(d[starts[:-1]], many) ** 2), self._gamma)  # only
+            share = W / np.repeat(np.add.reduceat(W, starts[:-1]), many)  # ratios matter
+            near = starts, indices, distances
+            found.append(carried(self.embedding_[self.kept_], near, share, self._nystrom))
+        return np.concatenate(found)
 
     def _place(self, opened: Any) -> Array:
         if not self._precomputed:
@@ -191,8 +189,7 @@ class LaplacianEigenmaps(GraphEmbedder):
 
     def _rows(self, opened: Any) -> sparse.csr_array:
         """Affinities of new points to the training points, as given."""
-        rows = opened.rows
-        W = sparse.csr_array(rows.X if hasattr(rows, "X") else as_points(opened, self.memory))
+        W = sparse.csr_array(_matrix(opened, self.memory))
         refuse_bad(W)
         return W.astype(np.float64)
 
@@ -221,21 +218,8 @@ class LaplacianEigenmaps(GraphEmbedder):
             least = float(degrees(self.affinity_matrix_).min())
             sums = np.asarray(self._rows(opened).sum(axis=1)).ravel()
             return np.maximum(1 - sums / least, 0.0)
-        starts, _, distances = self._query(self._new(opened))
-        return np.asarray(distances[starts[:-1]] / self._unit)
-
-    def _query(self, X: Array) -> tuple[Array, Array, Array]:
-        if self.radius is None:
-            return super()._query(X)
-        Y = self._near_one(self.X_fit_[self.kept_])
-        near = within(self._near_one(X), Y, self.radius * self._unit, "euclidean", None)
-        alone = np.flatnonzero(np.diff(near[0]) == 0)
-        if len(alone):
-            raise InputError(
-                f"{len(alone)} new points have no training point within radius={self.radius}, "
-                f"first row {alone[0]} (counted from 0); leave them out"
-            )
-        return near
+        blocks = self._neighbors_of(self._new(opened))
+        return np.concatenate([near[2][near[0][:-1]] for _, near in blocks])
 
     def _checked_time(self) -> float | None:
         if self.affinity not in ("heat", "knn", "precomputed"):
@@ -250,11 +234,10 @@ class LaplacianEigenmaps(GraphEmbedder):
         return int(1.5 * int(self.n_neighbors))
 
     def _keeps(self) -> dict[str, Any]:
-        return {
-            **super()._keeps(),
-            **dict.fromkeys(("gamma_", "_gamma"), float | None),
-            "_weights": "e",
-        }
+        kept = super()._keeps()
+        for name in ("lengths_", "labels_") if self._precomputed else ():
+            del kept[name]
+        return {**kept, **dict.fromkeys(("gamma_", "_gamma"), float | None), "_weights": "e"}
 
     def _measured(self) -> dict[str, Any]:
         return {"gamma": self.gamma_, **super()._measured()}
@@ -264,11 +247,15 @@ class LaplacianEigenmaps(GraphEmbedder):
             yield f"affinity exp(-gamma d^2), gamma = {number(self.gamma_)}"
         if self.time is not None:
             yield f"diffusion map of time {number(float(self.time))}"
+        yield from super()._said()
         if self.n_zero_:
             yield (
                 f"{self.n_zero_ + 1} eigenvalues are zero to rounding: parts of the graph hardly "
                 "hang together, and the first axes only tell them apart"
             )
+
+    def _labels(self, opened: Any, n: int) -> tuple[str, ...] | None:
+        return Embedder._labels(self, opened, n)
 
     @property
     def _precomputed(self) -> bool:
@@ -276,7 +263,7 @@ class LaplacianEigenmaps(GraphEmbedder):
 
     def _open(self, X: Any, reset: bool) -> Opened:
         if not self._precomputed or reset:
-            return super()._open(X, reset)
+            return Embedder._open(self, X, reset)
         opened, n = open_rows(X), self.n_features_in_
         if opened.rows.shape[1] != n:
             raise InputError(
@@ -284,3 +271,8 @@ class LaplacianEigenmaps(GraphEmbedder):
                 "features as input: affinities to each of the training points"
             )
         return opened
+
+
+def _matrix(opened: Any, memory: Any) -> Any:
+    """Affinities as they were given, sparse or not."""
+    return opened.rows.X if hasattr(opened.rows, "X") else as_points(opened, memory)

@@ -24,10 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.errors import InputError
 from gramian.gram import alignment
-from gramian.gram.barycenter import barycenter_weights, carried
+from gramian.gram.barycenter import means
+from gramian.gram.nearest import in_range
 from gramian.gram.neighbors import Neighbors
 from gramian.maps import Array
-from gramian.methods.graph import GraphEmbedder, edges
+from gramian.methods.neighborhood import BottomEmbedder
 from gramian.show.text import count
 
 FORMS: dict[str, Callable[..., Any]] = {
@@ -38,7 +39,7 @@ FORMS: dict[str, Callable[..., Any]] = {
 }
 
 
-class LocallyLinearEmbedding(GraphEmbedder):
+class LocallyLinearEmbedding(BottomEmbedder):
     """Locally linear embedding in four forms, with new points and a certificate.
 
     Parameters
@@ -87,7 +88,6 @@ class LocallyLinearEmbedding(GraphEmbedder):
     True
     """
 
-    reads = "points"
     axis_prefix = "LLE"
 
     def __init__(
@@ -112,33 +112,30 @@ class LocallyLinearEmbedding(GraphEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
-        X = self._points(opened)
-        d = self._checked(*X.shape)
-        near = self._connected(Neighbors.of(X, int(self.n_neighbors)))  # 1
-        X, indices = X[self.kept_], self._patches(near)
-        self.edges_ = self.kept_[edges(indices)]
-        M = FORMS[self.method](X, indices, d, self.reg)  # 2, 3
+        given = self._given(opened)
+        d = self._checked(*given.shape)
+        near, _ = self._joined(given)  # 1
+        X = in_range(self._inside, self._inside)[0]
+        M = FORMS[self.method](X, self._patches(near), d, self.reg)  # 2, 3
         pairs = self._smallest(M, np.ones(len(X)), d)  # 4
         self.reconstruction_error_ = float(self.eigenvalues_.sum())
-        self._complete(np.sqrt(len(X)) * pairs.vectors, self.X_fit_.dtype)
+        self.embedding_ = (np.sqrt(len(X)) * pairs.vectors).astype(given.dtype)
+        self._complete(given)
+        self._warn_of_others()
 
     def _placed(self, new: Array) -> Array:
-        near, W = self._weights(new)
-        return carried(self.embedding_[self.kept_], near, W.ravel())  # 5
+        return self._means(new, self.embedding_[self.kept_])  # 5
 
     def placement_residual(self, X: Any) -> Array:
         """How far each new point lies from the weighted mean of its neighbors."""
         check_is_fitted(self)
         new = self._new(self._open(X, reset=False)).astype(np.float64)
-        near, W = self._weights(new)
-        mean = carried(self.X_fit_[self.kept_].astype(np.float64), near, W.ravel())
-        return np.asarray(np.linalg.norm(new - mean, axis=1))
+        apart = new - self._means(new, self._inside.astype(np.float64))
+        return np.asarray(np.linalg.norm(apart, axis=1))
 
-    def _weights(self, new: Array) -> tuple[tuple[Array, Array, Array], Array]:
-        near = self._query(new)
-        indices = near[1].reshape(len(new), -1)
-        Y = self._near_one(self.X_fit_[self.kept_])
-        return near, barycenter_weights(self._near_one(new), Y, indices, self.reg)
+    def _means(self, new: Array, Z: Array) -> Array:
+        """Of what belongs to the training points: what belongs to new ones."""
+        return means(new, self._inside, Z, int(self.n_neighbors), reg=self.reg)
 
     def _patches(self, near: Neighbors) -> Array:
         """Neighbors (n, k), the farthest of some exchanged.
@@ -162,7 +159,10 @@ class LocallyLinearEmbedding(GraphEmbedder):
             raise InputError(f"method={self.method!r}: use one of {', '.join(map(repr, FORMS))}")
         if isinstance(self.reg, (bool, str)) or not 0 < self.reg < np.inf:
             raise InputError(f"reg={self.reg!r}: a finite number above 0 is needed")
-        self._whole("n_neighbors", 1, n - 1, f"there are {n} points")
+        if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or not 1 <= k <= n - 1:
+            raise InputError(
+                f"n_neighbors={k!r}: a whole number from 1 to n - 1 = {n - 1} is needed"
+            )
         least = {"modified": d, "hessian": d * (d + 3) // 2 + 1, "ltsa": d + 1}.get(self.method, 1)
         if k < least:
             raise InputError(
@@ -184,6 +184,7 @@ class LocallyLinearEmbedding(GraphEmbedder):
 
     def _said(self) -> Iterator[str]:
         yield f"{self.method} form, {count(int(self.n_neighbors), 'neighbor')} a point"
+        yield from super()._said()
         if self.n_zero_:
             yield (
                 f"{count(self.n_zero_, 'eigenvalue')} zero to rounding beside the constant's: the "

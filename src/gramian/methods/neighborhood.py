@@ -1,6 +1,8 @@
 """Points joined to their neighbors, as a method sees them: given or searched, in one part, and new.
 
 What is kept of the graph is what new points need: its edges, their lengths, and the points in it.
+A method says where new points belong (``_placed``), by their neighbors in the graph; points outside
+the part that was embedded are placed the same way.
 """
 
 from __future__ import annotations
@@ -13,38 +15,44 @@ import numpy as np
 from scipy import sparse
 
 from gramian.data.dissimilarities import Dissimilarities, open_cross_distances, open_distances
-from gramian.errors import InputError
+from gramian.errors import CertificateWarning, InputError
 from gramian.gram.nearest import nearest, search
 from gramian.gram.neighbors import Neighbors
-from gramian.maps import Array
-from gramian.methods.embedder import warn
+from gramian.maps import Array, unit_for
+from gramian.methods.embedder import generator, warn
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.results import Embedding
 from gramian.show.text import count, number
+from gramian.spectral.bottom import bottom, zeros
+from gramian.spectral.pairs import Eigenpairs
+from gramian.spectral.plan import ExpectedSparse, Plan, plan
 
 _block = 25_000_000  # distances of new points held at a time
 
 
 class NeighborhoodEmbedder(GramEmbedder):
-    """Base of methods that embed a graph of neighbors by similarities of its nodes."""
+    """Base of methods that embed a graph of neighbors."""
 
     reads = "points"
     n_features_in_: int
     labels_: tuple[str, ...] | None
     n_neighbors: Any
-    radius: Any
-    metric: Any
     disconnected: Any
-    approximate: Any
+    radius: Any = None  # these three for methods that do not ask
+    metric: Any = "euclidean"
+    approximate: Any = False
 
-    def _joined(self, opened: Any) -> tuple[Neighbors, sparse.csr_array, Any]:
-        """The neighbors in one part, their graph, and what it was made from."""
-        if self._precomputed:
-            given = opened.D
-            if not sparse.issparse(given) and not isinstance(given, np.ndarray):
-                raise InputError("distances in a file must fit the memory budget; raise memory=")
-        else:
-            given = self.X_fit_ = as_points(opened, self.memory).copy()
+    def _given(self, opened: Any) -> Any:
+        """What the graph is made from; points are kept."""
+        if not self._precomputed:
+            self.X_fit_ = as_points(opened, self.memory).copy()
+            return self.X_fit_
+        if not sparse.issparse(opened.D) and not isinstance(opened.D, np.ndarray):
+            raise InputError("distances in a file must fit the memory budget; raise memory=")
+        return opened.D
+
+    def _joined(self, given: Any) -> tuple[Neighbors, sparse.csr_array]:
+        """The neighbors in one part, and their graph."""
         k = self.n_neighbors if self.radius is None else None
         how = {"metric": self.metric, "radius": self.radius, "approximate": self.approximate}
         found = Neighbors.of(given, k, **how)
@@ -54,11 +62,11 @@ class NeighborhoodEmbedder(GramEmbedder):
         graph = near.graph()
         if not graph.data.any():
             raise InputError("all distances between neighbors are 0: all points are equal")
-        edges = sparse.triu(graph).tocoo()
         self.kept_, self.n_bridges_ = near.kept, len(near.bridges)
-        self.edges_ = near.kept[np.column_stack([edges.row, edges.col])]
-        self.lengths_ = edges.data
-        return near, graph, given
+        self.edges_, self.lengths_ = edges(graph, near.kept)
+        dtype = np.dtype(np.float32 if given.dtype == np.float32 else np.float64)
+        self._unit = unit_for(float(self.lengths_.max()), dtype)
+        return near, graph
 
     def _graph(self) -> sparse.csr_array:
         """The graph again, from what is kept of it; edges of length 0 are edges."""
@@ -70,47 +78,56 @@ class NeighborhoodEmbedder(GramEmbedder):
         lengths = np.concatenate([self.lengths_] * 2)
         return sparse.csr_array((lengths[order], columns[order], starts), shape=(n, n))
 
-    def _complete(self, opened: Any, n: int) -> None:
-        """Rows of ``embedding_`` for points outside the largest part: placed as new ones."""
+    def _complete(self, given: Any) -> None:
+        """Rows of ``embedding_`` for points that are not in the graph: placed as new ones."""
+        n = given.shape[0]
         if len(self.kept_) == n:
             return
         outside = np.setdiff1d(np.arange(n), self.kept_)
-        if self._precomputed and sparse.issparse(opened.D):
+        if sparse.issparse(given):
             raise InputError(
                 f"{count(len(outside), 'point')} of the given graph are in no path from its "
                 "largest part, and only a graph of points can place them; leave them out first"
             )
-        new = opened.D[outside] if self._precomputed else self.X_fit_[outside]
         Z = np.empty((n, self.embedding_.shape[1]), self.embedding_.dtype)
         Z[self.kept_] = self.embedding_
         self.embedding_ = Z
-        placed = [self.gram_.place(rows) for rows, _ in self._similarities(new)]
-        Z[outside] = np.concatenate(placed) / self._unit
-        warn(
-            f"{count(len(outside), 'point')} outside the largest part of the graph were placed as "
-            "new points; see kept_ for the others"
-        )
+        Z[outside] = self._placed(given[outside])
 
-    def _blocks(self, opened: Any) -> Iterator[tuple[Array, Array]]:
-        return self._similarities(self._new(opened))
+    def _warn_of_others(self) -> None:
+        """Say how many points were not embedded themselves."""
+        outside = len(self.embedding_) - len(self.kept_)
+        if outside:
+            warn(
+                f"{count(outside, 'point')} outside the largest part of the graph were placed as "
+                "new points; see kept_ for the others"
+            )
 
-    def _similarities(self, new: Array) -> Iterator[tuple[Array, Array]]:
-        """Similarities of new points to the training points and to themselves, in blocks."""
-        raise TypeError(f"{type(self).__name__} does not say how new points compare")
+    def _place(self, opened: Any) -> Array:
+        return np.asarray(self._placed(self._new(opened)).astype(self.embedding_.dtype))
 
-    def _neighbors_of(self, new: Array) -> Iterator[tuple[Array, Array, Array]]:
-        """Their neighbors in the graph, in blocks: starts, numbers and distances."""
-        whole = len(self.kept_) == (self.n_features_in_ if self._precomputed else len(self.X_fit_))
-        Y = None
-        if not self._precomputed:
-            Y = self.X_fit_ if whole else self.X_fit_[self.kept_]
-        elif not whole:
-            new = new[:, self.kept_]
+    def _placed(self, new: Array) -> Array:
+        """Coordinates of new points."""
+        raise TypeError(f"{type(self).__name__} does not say how it places new points")
+
+    def _neighbors_of(self, new: Array) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
+        """Their neighbors in the graph, in blocks: which, and starts, numbers and distances."""
+        Y = None if self._precomputed else self._inside
         step = max(1, _block // len(self.kept_))
         for a in range(0, len(new), step):
             some = new[a : a + step]
+            if Y is None and len(self.kept_) < self.n_features_in_:
+                some = some[:, self.kept_]
             found = search(some, Y, self.n_neighbors, self.radius, self.metric)
-            yield found if self.radius is None else self._at_least_one(found, some, Y)
+            if self.radius is not None:
+                found = self._at_least_one(found, some, Y)
+            yield slice(a, a + step), found
+
+    @property
+    def _inside(self) -> Array:
+        """The points in the graph."""
+        whole = len(self.kept_) == len(self.X_fit_)
+        return np.asarray(self.X_fit_ if whole else self.X_fit_[self.kept_])
 
     def _at_least_one(
         self, found: tuple[Array, Array, Array], new: Array, Y: Any
@@ -153,7 +170,7 @@ class NeighborhoodEmbedder(GramEmbedder):
         return {"parts": self.n_parts_, "edges": len(self.edges_)}
 
     def _said(self) -> Iterator[str]:
-        n = len(self.embedding_)
+        n = len(self.kept_)
         yield (
             f"graph of {count(len(self.edges_), 'edge')}, {number(2 * len(self.edges_) / n, 3)} "
             "a point on average"
@@ -164,10 +181,10 @@ class NeighborhoodEmbedder(GramEmbedder):
                 f"{count(self.n_bridges_, 'shortest bridge')}: distances between parts are not to "
                 "be trusted"
             )
-        if len(self.kept_) < n:
+        elif self.n_parts_ > 1:
             yield (
-                f"the graph is in {self.n_parts_} parts: the largest, of {len(self.kept_)} "
-                f"points, was embedded, and the other {n - len(self.kept_)} placed as new points"
+                f"the graph is in {self.n_parts_} parts: the largest, of {n} points, was embedded, "
+                f"and the other {len(self.embedding_) - n} placed as new points"
             )
 
     def _open(self, X: Any, reset: bool) -> Any:
@@ -193,3 +210,61 @@ class NeighborhoodEmbedder(GramEmbedder):
     @property
     def _precomputed(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "precomputed"
+
+
+class BottomEmbedder(NeighborhoodEmbedder):
+    """Base of methods that embed by the smallest pairs of a sparse map on the graph."""
+
+    random_state: Any
+
+    def _smallest(self, A: Any, null: Array, k: int) -> Eigenpairs:
+        """The pairs beyond ``null``, and the attributes that say how good they are."""
+        rng = generator(self.random_state)
+        how = {"solver": self.solver, "memory": self.memory, "rng": rng}
+        pairs, self.plan_ = bottom(A, null, k, **how)
+        self.eigenvalues_ = np.maximum(pairs.values, 0.0)
+        self.residuals_, self.tolerance_ = pairs.residuals, pairs.tolerance
+        self.n_components_, self.n_zero_ = len(pairs), zeros(A, pairs)
+        if not pairs.certified:
+            warn(
+                f"an axis has residual {pairs.residuals.max():.1e} of the first eigenvalue left "
+                f"out, asked for {pairs.tolerance:.1e}; see residuals_",
+                CertificateWarning,
+            )
+        if pairs.tolerance > 1e-2:
+            warn(
+                "the wanted eigenvalues cannot be told from zero in float64: the axes are "
+                "arbitrary to a large part; use more neighbors, or a larger reg",
+                CertificateWarning,
+            )
+        return pairs
+
+    def _planned(self, rows: Any) -> Plan:
+        n, k = rows.shape[0], self._checked_count(rows.shape[0])
+        entries = min(self._entries_a_row() + 1, n) * n
+        expected = ExpectedSparse((n, n), np.dtype(np.float64), nnz=entries)
+        found = plan(expected, min(k + 2, n), "smallest", self.solver, self.memory)
+        return replace(found, route=f"graph of neighbors, {found.route}", passes=1)
+
+    def _entries_a_row(self) -> int:
+        return 3 * int(self.n_neighbors)
+
+    def _keeps(self) -> dict[str, Any]:
+        kept = super()._keeps()
+        for name in ("gram_", "eigenvectors_", "negativity_", "n_positive_"):
+            del kept[name]
+        return {**kept, "n_zero_": int}
+
+    def _shares(self) -> None:
+        return None
+
+    def _measured(self) -> dict[str, Any]:
+        return {"zero_eigenvalues": self.n_zero_ + 1, **super()._measured()}
+
+
+def edges(graph: sparse.csr_array, numbers: Array) -> tuple[Array, Array]:
+    """Edges of a symmetric graph (m, 2), each once, by the points' ``numbers``; their lengths."""
+    rows = np.repeat(np.arange(graph.shape[0], dtype=graph.indices.dtype), np.diff(graph.indptr))
+    upper = rows < graph.indices
+    ends = np.column_stack([rows[upper], graph.indices[upper]])
+    return numbers[ends], graph.data[upper]

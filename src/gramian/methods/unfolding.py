@@ -17,21 +17,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.data.dissimilarities import open_distances
-from gramian.data.door import Opened
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
-from gramian.gram.distances import pairwise
-from gramian.gram.nearest import nearest
-from gramian.gram.neighbors import Neighbors
+from gramian.gram.barycenter import means
+from gramian.gram.landmarks import row_of, spread_out
 from gramian.gram.unfold import Unfolding, unfold
 from gramian.gram.unfold_steps import expected_bytes
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import generator, warn
-from gramian.methods.similarity import GramEmbedder, as_points
+from gramian.methods.neighborhood import NeighborhoodEmbedder
 from gramian.show.text import count, number, percent
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pairs import Eigenpairs
@@ -40,7 +36,7 @@ from gramian.spectral.plan import Plan
 _all, _some = 10_000, 5_000  # landmarks="auto" unfolds all points up to here, else so many
 
 
-class MaximumVarianceUnfolding(GramEmbedder):
+class MaximumVarianceUnfolding(NeighborhoodEmbedder):
     """Maximum variance unfolding, with a proven distance from the optimum.
 
     Parameters
@@ -55,9 +51,9 @@ class MaximumVarianceUnfolding(GramEmbedder):
         As for ``gramian.gram.distances.pairwise``; "precomputed" if ``X`` holds distances, or a
         sparse graph of lengths.
     stiffness : float
-        0: edges may become shorter. Above: keeping all edges at their length is worth so many times
-        the variance; at 10 hardly one is shorter (the equalities of the first papers). For a few
-        hundred points at most.
+        0: edges may become shorter, never longer. Above: keeping all edges at their length is worth
+        so many times the variance; at 10 hardly one is shorter (the equalities of the first paper).
+        For a few hundred points at most.
     landmarks : int, "auto" or None
         Unfold so many points, far from each other, and place the others as new points are placed:
         an approximation. "auto" unfolds all of up to 10,000 points, 5,000 of more.
@@ -95,9 +91,12 @@ class MaximumVarianceUnfolding(GramEmbedder):
         Newton steps.
     stopping_ : str
         Why they ended.
-    n_edges_ : int
-    landmarks_ : array of int, shape (m,)
+    kept_ : array of int, shape (m,)
         The points that were unfolded: all, unless landmarks or a part of the graph were asked for.
+    edges_ : array of int, shape (e, 2)
+        The graph, each edge once, as pairs of rows of ``X``; ``lengths_`` are their distances.
+    n_parts_, n_bridges_ : int
+        Parts of the graph before anything was joined or left out; edges added to join them.
     n_positive_ : int
         How many of the axes have a positive eigenvalue.
     plan_ : Plan
@@ -113,9 +112,7 @@ class MaximumVarianceUnfolding(GramEmbedder):
     True
     """
 
-    reads = "points"
     axis_prefix = "MVU"
-    n_features_in_: int
 
     def __init__(
         self,
@@ -147,24 +144,23 @@ class MaximumVarianceUnfolding(GramEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
-        X = self._points(opened)
+        X = self._given(opened)
         self.plan_ = self._planned(X)
         chosen = self._chosen(X)
-        part = X if len(chosen) == X.shape[0] else X[chosen]
-        nearest_ones = None if self.radius is not None else self.n_neighbors
-        near = Neighbors.of(part, nearest_ones, radius=self.radius, metric=self.metric)  # 1
-        near = near.connect(self.disconnected, None if sparse.issparse(X) else part)
+        near, graph = self._joined(X if len(chosen) == X.shape[0] else X[chosen])  # 1
+        self.kept_, self.edges_ = chosen[self.kept_], chosen[self.edges_]
         self._reach = max(1, round(len(near.indices) / len(near)))
-        self.landmarks_ = chosen[near.kept]
         k = self._checked_count(len(near))
         found = unfold(  # 2
-            near.graph(), k, stiffness=self.stiffness, tol=self.tol, max_iter=self.max_iter
+            graph, k, stiffness=self.stiffness, tol=self.tol, max_iter=self.max_iter
         )
-        self._take(found, k, X.dtype)  # 3
-        if len(self.landmarks_) < X.shape[0]:
-            self._place_others(X)  # 4
+        self._take(found, k)  # 3
+        self.embedding_ = self.embedding_.astype(np.float32 if X.dtype == np.float32 else float)
+        if len(self.kept_) < X.shape[0]:
+            self._needs_points("landmarks, or the largest part of the graph,")
+        self._complete(X)  # 4
 
-    def _take(self, found: Unfolding, k: int, dtype: Any) -> None:
+    def _take(self, found: Unfolding, k: int) -> None:
         """Step 3, and what is known of the answer."""
         R = found.points[:, :k]
         V, sizes, _ = np.linalg.svd(np.pad(R, [(0, 0), (0, k - R.shape[1])]), full_matrices=False)
@@ -173,11 +169,10 @@ class MaximumVarianceUnfolding(GramEmbedder):
         pairs = Eigenpairs.of(whole, sizes**2, V, tolerance=tolerance, image=image)
         self.eigenvalues_, self.eigenvectors_ = pairs.values, pairs.vectors
         self.residuals_, self.tolerance_ = pairs.residuals, pairs.tolerance
-        self.embedding_ = pairs.coordinates().astype(np.float32 if dtype == np.float32 else float)
+        self.embedding_ = pairs.coordinates()
         self.n_components_, self.n_positive_ = k, pairs.positive()
         self.variance_ = float(np.sum(whole * whole))
         self.objective_, self.bound_, self.duality_gap_ = found.value, found.bound, found.gap
-        self.n_edges_ = len(found.edges)
         self.constraint_violation_ = max(float(found.shares.max()) - 1, 0.0)
         self.shortening_ = float(np.sqrt(np.mean((1 - found.shares) ** 2)))
         self.n_iter_, self.stopping_ = found.n_iter, found.stopping
@@ -193,40 +188,23 @@ class MaximumVarianceUnfolding(GramEmbedder):
                 "points unfold into fewer dimensions, and coordinates on the others are 0"
             )
 
-    def _place_others(self, X: Any) -> None:
-        """Points that were not unfolded, as new points."""
-        self._needs_points("landmarks, or the largest part of the graph,")
-        whole = np.empty((X.shape[0], self.n_components_), self.embedding_.dtype)
-        whole[self.landmarks_] = self.embedding_
-        others = np.setdiff1d(np.arange(len(whole)), self.landmarks_)
-        self.embedding_ = whole
-        whole[others] = self._carried(X[others])[0]
-
-    def _place(self, opened: Any) -> Array:
-        return self._carried(self._new(opened))[0]
+    def _placed(self, new: Array) -> Array:
+        Z = self.embedding_[self.kept_]
+        return means(new, self._inside, Z, self._reach, self.metric)  # 4
 
     def placement_residual(self, X: Any) -> Array:
         """How far each new point lies from the weighted mean of its neighbors."""
         check_is_fitted(self)
-        return self._carried(self._new(self._open(X, reset=False)))[1]
-
-    def _carried(self, X: Array) -> tuple[Array, Array]:
-        """Step 4: coordinates of new points, and how far they lie from their weighted mean."""
-        Y, Z = self.X_fit_[self.landmarks_], self.embedding_[self.landmarks_]
-        indices, distances = nearest(X, Y, min(self._reach, len(Y)), self.metric)
-        W = barycenter_weights(X, Y, indices)
-        W[distances[:, 0] == 0] = np.eye(1, W.shape[1])  # a point of the data is itself
-        mean = np.einsum("ij,ijp->ip", W, Y[indices].astype(np.float64))
-        apart = np.where(distances[:, 0] == 0, 0.0, np.linalg.norm(X - mean, axis=1))
-        return np.einsum("ij,ijk->ik", W, Z[indices]).astype(Z.dtype), apart
+        new, Y = self._new(self._open(X, reset=False)).astype(np.float64), self._inside
+        mean = means(new, Y, Y.astype(np.float64), self._reach, self.metric)
+        return np.asarray(np.linalg.norm(new - mean, axis=1))
 
     def _planned(self, rows: Any) -> Plan:
-        self._check(rows.shape[0])
-        return self._plan_of(rows.shape[0])
-
-    def _plan_of(self, n: int) -> Plan:
-        m, edges = self._count(n), self.n_neighbors or 8
-        needs = expected_bytes(m, max(self.n_components + 1, 3), edges)
+        n = rows.shape[0]
+        self._check(n)
+        m, k = self._count(n), self.n_neighbors
+        few = int(k) if self.radius is None and isinstance(k, (int, np.integer)) else 8
+        needs = expected_bytes(m, max(self.n_components + 1, 3), few)
         some = f"{m} landmarks of {n} points" if m < n else f"{n} points"
         if needs > budget(self.memory):
             raise MemoryRefusedError(
@@ -263,53 +241,28 @@ class MaximumVarianceUnfolding(GramEmbedder):
         if m == n:
             return np.arange(n)
         self._needs_points("landmarks")
-        chosen = [int(generator(self.random_state).integers(n))]
-        away = np.full(n, np.inf)
-        while len(chosen) < m:
-            away = np.minimum(away, pairwise(X, X[chosen[-1:]], self.metric)[:, 0])
-            chosen.append(int(np.argmax(away)))
-        return np.unique(chosen)
-
-    def _points(self, opened: Any) -> Any:
-        """What the graph is made of; points are kept for new ones."""
-        if not self._precomputed:
-            self.X_fit_ = as_points(opened, self.memory).copy()
-            return self.X_fit_
-        D = opened.D if hasattr(opened, "D") else opened.rows
-        whole = isinstance(D, np.ndarray) or sparse.issparse(D)
-        return D if whole else D.read_rows(slice(0, D.shape[0]))
+        first = int(generator(self.random_state).integers(n))
+        return spread_out(row_of(X, self.metric), n, m, first)
 
     def _needs_points(self, what: str) -> None:
         if self._precomputed:
             raise InputError(f"{what} need points; this model was given distances")
 
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
-
     def _open(self, X: Any, reset: bool) -> Any:
-        if not self._precomputed:
-            return super()._open(X, reset)
         if not reset:
             self._needs_points("coordinates of new points")
-        if hasattr(X, "tocsr"):  # a graph
-            self.n_features_in_ = X.shape[1]
-            return Opened(X, None, None)
-        found = open_distances(X, self.memory)
-        self.n_features_in_ = found.D.shape[0]
-        return found
+        return super()._open(X, reset)
 
     def _keeps(self) -> dict[str, Any]:
         kept = super()._keeps()
-        del kept["gram_"], kept["negativity_"], kept["_unit"]
+        del kept["gram_"], kept["negativity_"]
         measured = ("variance_", "objective_", "bound_", "duality_gap_")
         edges = ("constraint_violation_", "shortening_")
         return {
             **kept,
             **dict.fromkeys(measured + edges, float),
-            "eigenvectors_": "m k",
-            "landmarks_": "m -> n",
-            **dict.fromkeys(("n_iter_", "n_edges_", "_reach"), int),
+            "eigenvectors_": "g k",
+            **dict.fromkeys(("n_iter_", "_reach"), int),
             "stopping_": str,
         }
 
@@ -322,38 +275,25 @@ class MaximumVarianceUnfolding(GramEmbedder):
             "variance": self.variance_,
             "bound": self.bound_,
             "shortening": self.shortening_,
-            "edges": self.n_edges_,
             "steps": self.n_iter_,
+            **super()._measured(),
         }
 
     def _said(self) -> Iterator[str]:
-        m, n = len(self.landmarks_), len(self.embedding_)
-        if m < n:
+        m, n = len(self.kept_), len(self.embedding_)
+        if m < n and self.n_parts_ == 1:
             yield (
                 f"{count(m, 'point')} of {count(n, 'point')} were unfolded, the others placed by "
                 "their neighbors: an approximation"
             )
+        yield from super()._said()
         yield (
-            f"{count(self.n_edges_, 'edge')}, none longer than its distance; they are shorter by "
+            "no edge is longer than its distance; they are shorter by "
             f"{percent(self.shortening_)} (root mean square)"
         )
         what = "variance and worth of the edges" if self.stiffness else "variance"
         yield (
-            f"{what} {number(self.objective_)}, and none is above {number(self.bound_)}: proven "
-            f"by tensions of the edges; {count(self.n_iter_, 'Newton step')}, {self.stopping_}"
+            f"{what} {number(self.objective_)}, and where no edge may grow none is above "
+            f"{number(self.bound_)}: proven by tensions of the edges; "
+            f"{count(self.n_iter_, 'Newton step')}, {self.stopping_}"
         )
-
-
-def barycenter_weights(X: Array, Y: Array, indices: Array, reg: float = 1e-3) -> Array:
-    """Weights (m, k) of the neighbors ``Y[indices]`` of each row of ``X``; their sum is 1.
-
-    They minimize |x - sum_j w_j y_j|^2 + r |w|^2, r = ``reg`` times the trace of the neighbors'
-    Gram matrix around x.
-    """
-    apart = Y[indices].astype(np.float64) - X[:, None, :]
-    apart /= np.maximum(np.abs(apart).max(axis=(1, 2), keepdims=True), np.finfo(float).tiny)
-    G = np.einsum("ijp,ilp->ijl", apart, apart)
-    trace = np.trace(G, axis1=1, axis2=2)
-    G += np.maximum(reg * trace, np.finfo(float).eps)[:, None, None] * np.eye(indices.shape[1])
-    W = np.linalg.solve(G, np.ones((*indices.shape, 1)))[:, :, 0]
-    return np.asarray(W / W.sum(axis=1, keepdims=True))

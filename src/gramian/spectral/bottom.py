@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from gramian.memory import budget
 from gramian.spectral.krylov import audited, default_tolerance
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan, plan
-from gramian.spectral.shift_invert import ROUNDING, judged
+from gramian.spectral.shift_invert import ROUNDING, ShiftInvert, judged, largest_sum
 from gramian.spectral.solvers import LAPACK_LIMIT, Dense
 
 
@@ -51,9 +52,11 @@ def bottom(
     followed : Plan
     """
     n = A.shape[0]
-    norm = float(abs(A).sum(axis=0).max()) or 1.0
+    norm = largest_sum(A) or 1.0
     wanted = min(k + 2, n)
     followed = plan(A, wanted, "smallest", solver, memory)
+    if isinstance(followed.solver, ShiftInvert):
+        followed = replace(followed, solver=replace(followed.solver, definite=True))
     V = followed.solver(A, wanted, "smallest", rng).vectors  # 1
     found = _without(A, null, V, k, norm)
     fits = n <= LAPACK_LIMIT and 24 * n * n <= budget(memory)
@@ -64,7 +67,7 @@ def bottom(
 
 def zeros(A: Any, pairs: Eigenpairs) -> int:
     """How many values are zero to rounding."""
-    return int(np.sum(pairs.values <= ROUNDING * float(abs(A).sum(axis=0).max())))
+    return int(np.sum(pairs.values <= ROUNDING * largest_sum(A)))
 
 
 def _without(A: Any, null: Array, V: Array, k: int, norm: float) -> Eigenpairs:

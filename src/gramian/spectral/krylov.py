@@ -27,7 +27,9 @@ from gramian.spectral.pairs import Eigenpairs
 
 OTHER_END = 1.6e-3  # residual, relative to |A|, at which the least value is known well enough
 
-OFTEN = 8_000  # rows from which a look at the Ritz pairs costs less than a product
+ROUGHLY = 0.03  # residual, relative to its value, of a pair that only its value is wanted of
+
+OFTEN = 8_000  # rows from which a look at the Ritz pairs costs less than a product of 8 vectors
 
 
 def default_tolerance(dtype: np.dtype[Any]) -> float:
@@ -103,19 +105,27 @@ class BlockKrylov:
             start = pairs.vectors  # rounding crept in: once more from what we have
 
     def ends(
-        self, A: LinearMap, k: int, rng: np.random.Generator | None = None, *, both: bool = True
+        self,
+        A: LinearMap,
+        k: int,
+        rng: np.random.Generator | None = None,
+        *,
+        both: bool = True,
+        more: int = 0,
     ) -> Ends:
         """The ``k`` largest pairs' vectors and, from the same space, the other end of the spectrum.
 
         A Krylov space holds both ends: the least value, to about 2 %, costs a few steps more and
-        no search of its own; without ``both`` it is a rough one. Nothing is audited here.
+        no search of its own; without ``both`` it is a rough one. So are the vectors of ``more``
+        pairs that follow the k. Nothing is audited here.
         """
         rng = np.random.default_rng(0) if rng is None else rng
         dtype: np.dtype[Any] = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
         tol = default_tolerance(dtype) if self.tol is None else self.tol
-        space = self._explore(A, k, "largest", tol, rng, None, dtype, self.max_products, both)
+        budget = self.max_products
+        space = self._explore(A, k, "largest", tol, rng, None, dtype, budget, both, more)
         values = space.ritz()[0]
-        return Ends(space.best(k), values[0], values[-1], space.norm)
+        return Ends(space.best(k + more), values[0], values[-1], space.norm)
 
     def _explore(
         self,
@@ -128,19 +138,20 @@ class BlockKrylov:
         dtype: np.dtype[Any],
         budget: int,
         both: bool = False,
+        more: int = 0,
     ) -> _Space:
         """Steps 1 to 4: a space that holds the wanted pairs, by its own estimate."""
         n = A.shape[0]
         b = min(self.block or self.natural_block(A), n)
         usual = max(2 * k + 4 * b, (30 if both else 20) * b)  # restarts cost the other end most
-        room = min(n, max(self.basis or usual, k + 3 * b))
+        room = min(n, max(self.basis or usual, k + more + 3 * b))
         space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
         space.begin(b, start)
         told = Approach("eigenpairs", tol)
         while True:
             space.grow()
             full = space.size + space.next.shape[1] > room or space.size == n
-            if not full and (space.size < k or not space.worth_a_look()):
+            if not full and (space.size < k + more or not space.worth_a_look()):
                 continue
             values, S, residuals = space.ritz()
             told(space.products, float(residuals[:k].max(initial=0.0)) / (space.norm or 1.0))
@@ -150,6 +161,8 @@ class BlockKrylov:
                 values[:k], residuals[:k], tol, space.norm, dtype, self.floor
             )
             done = done and not (both and residuals[-1] > OTHER_END * space.norm)
+            roughly = slice(k, k + more)
+            done = done and bool(np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly])))
             if done and space.explored():
                 if not space.may_hide(values[:k], tol):
                     return space
@@ -305,8 +318,8 @@ class _Space:
 
     def worth_a_look(self) -> bool:
         """Not after every block of a small map: solving the small problem takes time too."""
-        blocks = 1 if len(self.Q) > OFTEN and self.last >= 8 else 2
-        due = bool(self.products - self.looked >= max(blocks * self.last, 8))
+        large = len(self.Q) * self.last > 8 * OFTEN
+        due = bool(self.products - self.looked >= (self.last if large else max(2 * self.last, 8)))
         if due:
             self.looked = self.products
         return due

@@ -49,6 +49,9 @@ class ShiftInvert:
     prove : bool
         Count the values below the first one left out by the inertia of a second factorization
         (Sylvester), instead of trusting that a random block misses none.
+    definite : bool
+        The matrix is known to have no value below zero, by the way it was built. Otherwise the
+        pivots are looked at, for which the factor is copied.
     memory : int, str or None
         Budget for the factor.
     """
@@ -56,6 +59,7 @@ class ShiftInvert:
     tol: float | None = None
     block: int = 4
     prove: bool = False
+    definite: bool = False
     memory: int | float | str | None = None
 
     name = "shift-invert"
@@ -63,6 +67,7 @@ class ShiftInvert:
         "tol": float | None,
         "block": int,
         "prove": bool,
+        "definite": bool,
         "memory": int | float | str | None,
     }
 
@@ -84,9 +89,10 @@ class ShiftInvert:
         rng = np.random.default_rng(0) if rng is None else rng
         few = 2 * k + 4 * self.block < A.shape[0]
         if which == "smallest" and sparse.issparse(A) and few:
-            matrix: Any = A
+            given: Any = A
+            matrix = sparse.csr_array(given).astype(np.float64, copy=False)
             with suppress(_NothingToInvertError):
-                return self._invert(sparse.csc_array(matrix).astype(np.float64), k, rng)
+                return self._invert(matrix, k, rng)
         return Arpack(tol=self.tol)(A, k, which, rng, start)
 
     def _invert(self, A: Any, k: int, rng: np.random.Generator) -> Eigenpairs:
@@ -94,25 +100,29 @@ class ShiftInvert:
             raise InputError(
                 "the matrix holds NaN or infinity; check the numbers it was built from"
             )
-        norm = float(abs(A).sum(axis=0).max())
+        norm = largest_sum(A)
         if norm == 0:
             raise _NothingToInvertError
         unit = float(np.ldexp(1.0, -int(np.frexp(norm)[1])))  # near 1, exactly
-        A, norm = A * unit, norm * unit
         tol = default_tolerance(np.dtype(np.float64)) if self.tol is None else self.tol
-        order = _ordered(A, budget(self.memory))  # 1
-        solve = _factored(A, ROUNDING / 8 * norm, order)  # 2
+        order, A = _ordered(A, budget(self.memory))  # 1
+        A.data *= unit
+        norm *= unit
+        solve = _factored(A, ROUNDING / 8 * norm, self.definite)  # 2
         N = self._null(A, solve, norm, k, rng)  # 3
         V = N
         if N.shape[1] <= k:
-            inverse = _Inverse(solve, N)
-            search = BlockKrylov(tol=0.1 * tol, block=self.block, floor=1e-6)
-            found = search(inverse, k + 1 - N.shape[1], "largest", rng)  # 4
-            V = np.concatenate([N, inverse @ found.vectors], axis=1)  # 5
+            inverse, wanted = _Inverse(solve, N), max(k - N.shape[1], 1)
+            search = BlockKrylov(tol=0.3 * tol, block=self.block, basis=12 * self.block, floor=1e-6)
+            more = k + 1 - N.shape[1] - wanted  # of which only its value matters
+            V = search.ends(inverse, wanted, rng, both=False, more=more).vectors  # 4
+            V = np.concatenate([N, inverse @ V], axis=1)  # 5
         pairs = judged(audited(A, V, "smallest", tol, norm, 1.0).first(k + 1), norm, tol)
-        if self.prove and not _complete(A, pairs, order, norm):
+        if self.prove and not _complete(A, pairs, norm):
             raise _NothingToInvertError
-        return replace(pairs, values=pairs.values / unit, scale=pairs.scale / unit)
+        vectors = np.empty_like(pairs.vectors)
+        vectors[order] = pairs.vectors
+        return replace(pairs, vectors=vectors, values=pairs.values / unit, scale=pairs.scale / unit)
 
     def _null(self, A: Any, solve: Any, norm: float, k: int, rng: np.random.Generator) -> Array:
         """Step 3: an orthonormal basis of the null space, or of more than ``k`` vectors of it."""
@@ -166,55 +176,62 @@ def judged(pairs: Eigenpairs, norm: float, tol: float) -> Eigenpairs:
     )
 
 
-def _ordered(A: Any, allowed: int) -> Array:
-    """Step 1: rows in the order in which they are eliminated."""
+def largest_sum(A: Any) -> float:
+    """The largest sum of |entries| of a row: no value of a symmetric A is further from 0."""
+    return float(np.bincount(A.indices, np.abs(A.data), minlength=1).max())  # columns are rows
+
+
+def _ordered(A: Any, allowed: int) -> tuple[Array, Any]:
+    """Step 1: the order in which rows are eliminated, and A in that order."""
     from scipy import sparse
     from scipy.sparse.linalg import spilu
 
     from gramian.loops.elimination import factor_entries
 
     n = A.shape[0]
-    with_diagonal = sparse.csc_array(A + sparse.eye_array(n))
-    column = np.repeat(np.arange(n), np.diff(with_diagonal.indptr))
-    with_diagonal.data = np.where(with_diagonal.indices == column, 1.0, 1e-30)
+    pattern = sparse.csr_array((np.full(A.nnz, 1e-30), A.indices, A.indptr), shape=(n, n))
+    pattern = _columns(pattern + sparse.eye_array(n, format="csr"))
     # an incomplete factor that drops all it can costs nothing but its ordering
-    dropped = spilu(
-        with_diagonal, drop_tol=1.0, fill_factor=1.0, permc_spec="MMD_AT_PLUS_A", **_symmetric
-    )
-    order = np.argsort(dropped.perm_c)
-    pattern = with_diagonal[order][:, order]
+    how: dict[str, Any] = {"drop_tol": 1.0, "fill_factor": 1.0, "permc_spec": "MMD_AT_PLUS_A"}
+    order = np.argsort(spilu(pattern, **how, **_symmetric).perm_c)
+    del pattern
+    A = A[order][:, order]
+    A.sort_indices()
     most = allowed // 32  # L and U, and as much again while they grow
-    if factor_entries(pattern.indptr, pattern.indices, most) > most:
+    if factor_entries(A.indptr, A.indices, most) > most:
         raise _NothingToInvertError
-    return order
+    return order, A
 
 
-def _factored(A: Any, shift: float, order: Array) -> Any:
+def _factored(A: Any, shift: float, definite: bool) -> Any:
     """Step 2: the function that solves with A + shift I."""
-    lu = _lu(A, shift, order)
-    if not (np.array_equal(lu.perm_r, lu.perm_c) and (lu.U.diagonal() > 0).all()):
+    lu = _lu(A, shift)
+    positive = definite or bool((lu.U.diagonal() > 0).all())
+    if not (positive and np.array_equal(lu.perm_r, lu.perm_c)):
         raise _NothingToInvertError
-    back = np.argsort(order)
-
-    def solve(B: Array) -> Array:
-        return np.asarray(lu.solve(np.asfortranarray(B[order]))[back])
-
-    return solve
+    return lambda B: np.asarray(lu.solve(np.asfortranarray(B)))
 
 
-def _lu(A: Any, shift: float, order: Array) -> Any:
+def _lu(A: Any, shift: float) -> Any:
     from scipy import sparse
     from scipy.sparse.linalg import splu
 
-    shifted = (A + shift * sparse.eye_array(A.shape[0])).tocsr()[order][:, order].tocsc()
+    shifted = _columns(A + shift * sparse.eye_array(A.shape[0], format="csr"))
     try:
         return splu(shifted, permc_spec="NATURAL", **_symmetric)
     except RuntimeError:  # exactly singular: a zero pivot
         raise _NothingToInvertError from None
 
 
-def _complete(A: Any, pairs: Eigenpairs, order: Array, norm: float) -> bool:
+def _columns(A: Any) -> Any:
+    """Rows of a symmetric matrix are its columns."""
+    from scipy import sparse
+
+    return sparse.csc_array((A.data, A.indices, A.indptr), shape=A.shape)
+
+
+def _complete(A: Any, pairs: Eigenpairs, norm: float) -> bool:
     """Whether as many values lie below the first one left out as were found below it."""
     below = float(pairs.scale) - max(1e-3 * float(pairs.scale), ROUNDING * norm)
-    inertia = _lu(A, -below, order).U.diagonal()
+    inertia = _lu(A, -below).U.diagonal()
     return int(np.sum(inertia < 0)) == int(np.sum(pairs.values < below))
