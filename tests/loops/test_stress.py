@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.isotonic import IsotonicRegression
 
-from gramian.loops.isotonic import isotonic
-from gramian.loops.pairs import lengths, slopes
+from gramian.loops import curves, ordinal
+from gramian.loops.isotonic import pooled
+from gramian.loops.order import ends_of, sort_ties, sorted_pairs
 from gramian.loops.stochastic import anneal
 from gramian.loops.stress import LOSSES, constants, misfit, settle
 from gramian.loops.threads import limit_threads
-from gramian.loops.ties import sort_ties
 
 
 def case(n, k, dtype, seed=0, gaps=True):
@@ -87,20 +87,24 @@ def test_constants(loss):
 
 def test_bits_do_not_depend_on_threads():
     D, Z, W = case(700, 2, np.float32, gaps=False)
-    pairs = np.triu_indices(700, 1)
-    values = np.random.default_rng(0).standard_normal(200_000)
+    order, knots = ordinal.Order.of(D), np.array([0.0, 3.0, 9.0])
     found = []
     for threads in (1, 2, 8):
         with limit_threads(threads):
-            fitted = values.copy()
-            isotonic(fitted)
-            d = np.empty(len(pairs[0]))
-            lengths(Z, *pairs, d)
-            pulled = slopes(Z, *pairs, d * 0.9, None, 0.1)
+            steps = ordinal.pool(Z, order, "primary")
+            _, _, toward, apart = ordinal.pull(Z, order, "primary", steps)
+            curve = curves.moments(D, W, Z, knots, 3)
+            pulled = curves.pull(D, W, Z, knots, curve / curve.max())
             annealed = anneal(D, Z, np.random.default_rng(1))
-            found.append([misfit(D, Z, W).slope, fitted, d, pulled, annealed])
+            found.append([misfit(D, Z, W).slope, *steps, toward, apart, curve, *pulled, annealed])
     for other in found[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(found[0], other, strict=True))
+
+
+def isotonic(y, w=None):
+    means, masses, ends = pooled(y, w)
+    assert np.isclose(masses.sum(), len(y) if w is None else w.sum())
+    return np.repeat(means, np.diff(ends, prepend=0))
 
 
 @given(
@@ -118,58 +122,115 @@ def test_isotonic_is_scikit_learns(m, weighted, kind):
         "ties": rng.integers(0, 3, m).astype(float),
     }[kind]
     w = rng.random(m) + 0.01 if weighted else None
-    fitted = y.copy()
-    off, size = isotonic(fitted, w)
     wanted = IsotonicRegression().fit_transform(np.arange(m), y, sample_weight=w)
-    assert np.allclose(fitted, wanted, atol=1e-12)
-    masses = np.ones(m) if w is None else w
-    assert np.isclose(off, np.sum(masses * (y - wanted) ** 2), atol=1e-10)
-    assert np.isclose(size, np.sum(masses * y**2))
+    assert np.allclose(isotonic(y, w), wanted, atol=1e-12)
 
 
-def test_isotonic_over_many_pieces():
+def test_isotonic_by_parts_is_isotonic():
     rng = np.random.default_rng(0)
     y = np.sqrt(np.arange(300_000)) + 30 * rng.standard_normal(300_000)
     for dtype in (np.float32, np.float64):
-        fitted = y.astype(dtype)
-        isotonic(fitted)
         wanted = IsotonicRegression().fit_transform(np.arange(len(y)), y.astype(dtype))
+        parts = [pooled(part) for part in np.array_split(y.astype(dtype), 7)]
+        means, _, ends = pooled(*(np.concatenate([p[q] for p in parts]) for q in (0, 1)))
+        sizes = np.add.reduceat(np.concatenate([p[1] for p in parts]), np.r_[0, ends[:-1]])
+        fitted = np.repeat(means, sizes.astype(int))
         assert np.allclose(fitted, wanted, rtol=20 * np.finfo(dtype).eps, atol=1e-4)
-        assert (np.diff(fitted) >= 0).all()
+        assert np.allclose(isotonic(y.astype(dtype)), fitted, rtol=20 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("kind", ["plain", "close", "ties", "one"])
+def test_pairs_are_in_the_order_of_their_dissimilarities(dtype, kind):
+    rng = np.random.default_rng(1)
+    D = rng.random((70, 70))
+    if kind == "close":  # float32 cannot tell them apart
+        D = 1 + 1e-12 * np.round(D, 2)
+    D = np.round(9 * D) if kind == "ties" else np.ones((70, 70)) if kind == "one" else D
+    D = np.maximum(D, D.T).astype(dtype)
+    D[3, 8] = D[8, 3] = np.nan
+    W = np.ones_like(D)
+    W[4, 5] = W[5, 4] = 0
+    for weights, m in ((None, 70 * 69 // 2 - 1), (W, 70 * 69 // 2 - 2)):
+        pairs, same = sorted_pairs(D, weights)
+        i, j = np.transpose([ends_of(pair) for pair in pairs]).astype(int)
+        assert len(pairs) == len(np.unique(pairs)) == m and (i < j).all()
+        given = D[i, j]
+        assert (np.diff(given) >= 0).all()
+        tied = np.r_[False, np.diff(given) == 0]
+        assert np.array_equal(same, tied if tied.any() else [])
+        assert bool(len(same)) == (kind != "plain")
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_ties_are_sorted_and_pairs_go_with_them(weighted):
     rng = np.random.default_rng(2)
     starts = np.array([0, 1, 5, 6, 400, 1000])
+    same = np.ones(1000, np.uint8)
+    same[starts[:-1]] = 0
     d = rng.random(1000)
     d[400:] = np.sort(d[400:])
     d[[410, 411]] = d[[411, 410]]  # nearly sorted: by insertion
-    heads, tails = rng.integers(0, 9, (2, 1000)).astype(np.uint16)
-    w = rng.random(1000) if weighted else None
+    pairs = rng.integers(0, 9, 1000).astype(np.uint32)
+    w = rng.random(1000) if weighted else np.empty(0)
     before = d.copy()
     order = np.lexsort((before, np.repeat(np.arange(5), np.diff(starts))))
-    wanted = [heads[order], tails[order], None if w is None else w[order]]
-    sort_ties(d, heads, tails, w, starts)
+    wanted = pairs[order], w[order] if weighted else w
+    sort_ties(d, pairs, w, weighted, same)
     assert np.array_equal(d, before[order])
-    for ours, theirs in zip((heads, tails, w), wanted, strict=True):
-        assert theirs is None or np.array_equal(ours, theirs)
+    assert np.array_equal(pairs, wanted[0]) and np.array_equal(w, wanted[1])
 
 
-def test_pairs_have_their_twins():
-    rng = np.random.default_rng(3)
-    Z, (i, j) = rng.standard_normal((40, 3)), np.triu_indices(40, 1)
-    Z[1] = Z[0]
-    d = np.empty(len(i))
-    lengths(Z, i, j, d)
-    gaps = Z[i] - Z[j]
-    assert np.allclose(d, np.linalg.norm(gaps, axis=1), atol=1e-14)
-    fitted, w = rng.random(len(i)), rng.random(len(i))
-    r = np.where(d > 0, w * (1 - fitted / np.where(d > 0, d, 1) - 0.2), 0)[:, None] * gaps
-    wanted = np.zeros_like(Z)
-    np.add.at(wanted, i, r)
-    np.add.at(wanted, j, -r)
-    assert np.allclose(slopes(Z, i, j, fitted, w, 0.2), wanted, atol=1e-12)
+@pytest.mark.parametrize("ties", ordinal.TIES)
+@pytest.mark.parametrize("levels", [0, 5, 5000])
+def test_many_pieces_are_one(ties, levels):
+    """The regression of all pairs at once, by scikit-learn."""
+    D, Z, W = case(300, 2, np.float64)
+    D = np.round(D * levels / np.nanmax(D)) if levels else D
+    order = ordinal.Order.of(D, W)
+    assert len(order.cuts) > 2 or levels == 5  # 44,849 pairs; a tie is not torn
+    steps = ordinal.pool(Z, order, ties)
+    i, j = np.transpose([ends_of(pair) for pair in order.pairs]).astype(int)
+    d, given, w = np.linalg.norm(Z[i] - Z[j], axis=1), D[i, j], W[i, j]
+    assert np.array_equal(order.weights, w)
+    parts = [ordinal.shown(Z, order, ties, steps, p) for p in range(len(order.cuts) - 1)]
+    shown, found = np.concatenate(parts, axis=1)
+    assert np.allclose(shown, d)
+    if ties == "primary":
+        wanted = IsotonicRegression().fit_transform(np.arange(len(d)), d, sample_weight=w)
+    else:
+        wanted = IsotonicRegression().fit_transform(given, d, sample_weight=w)
+    if ties == "tertiary":
+        _, group = np.unique(given, return_inverse=True)
+        wanted = wanted + d - (np.bincount(group, w * d) / np.bincount(group, w))[group]
+    assert np.allclose(found, wanted, atol=1e-9)
+
+
+def test_a_curve_has_its_twin():
+    D, Z, W = case(60, 3, np.float64)
+    knots = np.array([0.0, 2.5, 4.0, np.nanmax(D)])
+    curve = np.random.default_rng(3).random((3, 3))
+    i, j = np.triu_indices(60, 1)
+    known = ~np.isnan(D[i, j])
+    i, j = i[known], j[known]
+    for weights in (None, W):
+        w = np.ones(len(i)) if weights is None else W[i, j]
+        d = np.linalg.norm(Z[i] - Z[j], axis=1)
+        s = np.searchsorted(knots[1:-1], D[i, j], side="right")
+        u = (D[i, j] - knots[s]) / np.diff(knots)[s]
+        wanted = [[np.sum((w * d * u**q)[s == t]) for q in range(3)] for t in range(3)]
+        assert np.allclose(curves.moments(D, weights, Z, knots, 3), wanted)
+        plain = [[np.sum((w * u**q)[s == t]) for q in range(5)] for t in range(3)]
+        assert np.allclose(curves.moments(D, weights, None, knots, 5), plain)
+        fitted = np.sum(curve[s] * u[:, None] ** np.arange(3), axis=1)
+        off, size, toward, apart = curves.pull(D, weights, Z, knots, curve)
+        assert np.isclose(off, np.sum(w * (d - fitted) ** 2)) and np.isclose(size, np.sum(w * d**2))
+        r = np.where(d > 0, w * (d - fitted) / np.where(d > 0, d, 1), 0)
+        for found, factor in ((toward, r), (apart, w)):
+            slope = np.zeros_like(Z)
+            np.add.at(slope, i, factor[:, None] * (Z[i] - Z[j]))
+            np.add.at(slope, j, factor[:, None] * (Z[j] - Z[i]))
+            assert np.allclose(found, slope, atol=1e-10)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

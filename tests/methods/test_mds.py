@@ -13,7 +13,7 @@ from gramian.errors import GramianWarning, InputError, MemoryRefusedError
 from gramian.loops.threads import limit_threads
 from gramian.quality.procrustes import procrustes
 from gramian.quality.stress import stress_1
-from gramian.scaling.disparities import Pairs, fit_for
+from gramian.scaling.disparities import fit_for
 from gramian.scaling.losses import FittedLoss, MetricLoss
 from gramian.testing import same_up_to_rotation
 
@@ -22,6 +22,7 @@ X = rng.standard_normal((40, 5)) * [3, 2, 1, 0.7, 0.4]
 D = squareform(pdist(X))
 FLAT = squareform(pdist(X[:, :2]))
 MEASUREMENTS = ("ratio", "interval", "spline", "ordinal")
+PAIRS = np.triu_indices(12, 1)
 
 
 @parametrize_with_checks(
@@ -30,6 +31,9 @@ MEASUREMENTS = ("ratio", "interval", "spline", "ordinal")
         MDS(metric="cityblock", loss="sammon", n_init=1),
         MDS(1, loss="sstress", init="stochastic", n_init=2),
         MDS(loss="strain"),
+        MDS(measurement="ordinal", n_init=1),
+        MDS(measurement="interval", n_init=1),
+        MDS(measurement="spline", init="stochastic", n_init=1),
     ]
 )
 def test_sklearn_contract(estimator, check):
@@ -94,32 +98,40 @@ def test_disparities_are_the_nearest_of_their_kind(measurement, ties, weighted):
     """A projection on a convex cone: what is left is orthogonal to it, and nothing is nearer."""
     coarse = np.round(D[:12, :12])
     W = 1 + np.abs(np.subtract.outer(np.arange(12.0), np.arange(12.0))) if weighted else None
-    pairs = Pairs.of(coarse, W)
-    assert pairs.tied
-    w = pairs.masses
-    d = np.random.default_rng(1).random(len(pairs.given)) + pairs.given / 3
-    found = d.copy()
-    off, size = fit_for(pairs, measurement, ties)(found)
-    w = pairs.masses  # ties may have changed places
-    d = d if not (measurement == "ordinal" and ties == "primary") else None
-    if d is not None:
-        assert np.isclose(off, np.sum(w * (d - found) ** 2))
-        assert np.isclose(size, np.sum(w * d**2))
-        assert abs(np.sum(w * (d - found) * found)) < 1e-9 * size
-    groups = np.split(found, pairs.starts[1:-1])
+    fit, Z = fit_for(coarse, W, measurement, ties), np.random.default_rng(1).random((12, 2))
+    state = fit.nearest(Z)
+    i, j, d, found = map(np.concatenate, zip(*fit.blocks(Z, state), strict=True))
+    assert np.array_equal(np.sort(i * 12 + j), np.sort(np.ravel_multi_index(PAIRS, (12, 12))))
+    assert np.allclose(d, np.linalg.norm(Z[i] - Z[j], axis=1))
+    w, given = np.ones(66) if W is None else W[i, j], coarse[i, j]
+    off, size, toward, apart = fit.pull(Z, state)
+    assert np.isclose(off, np.sum(w * (d - found) ** 2))
+    assert np.isclose(size, np.sum(w * d**2))
+    assert abs(np.sum(w * (d - found) * found)) < 1e-9 * size
+    for slope, r in ((toward, w * (1 - found / d)), (apart, w)):
+        wanted = np.zeros((12, 2))
+        np.add.at(wanted, i, r[:, None] * (Z[i] - Z[j]))
+        np.add.at(wanted, j, r[:, None] * (Z[j] - Z[i]))
+        assert np.allclose(slope, wanted)
+    values = np.unique(given)
+    groups = [given == value for value in values]
+    assert len(values) < 60
     if measurement != "ordinal" or ties == "secondary":
-        assert max(np.ptp(group) for group in groups) < 1e-12
-    means = [
-        np.average(g, weights=v)
-        for g, v in zip(groups, np.split(w, pairs.starts[1:-1]), strict=True)
-    ]
+        assert max(np.ptp(found[g]) for g in groups) < 1e-12
+    means = np.array([np.average(found[g], weights=w[g]) for g in groups])
     if measurement == "ordinal" and ties == "primary":
-        assert (np.diff(found) >= 0).all()
+        assert (np.diff(found) >= 0).all() and (np.diff(given) >= 0).all()
+        assert all((np.diff(d[g]) >= 0).all() for g in groups)
+    if measurement == "ordinal" and ties == "tertiary":
+        plain = [np.average(d[g], weights=w[g]) for g in groups]
+        for group, a, b in zip(groups, means, plain, strict=True):
+            assert np.allclose((found - d)[group], a - b)
     assert (np.diff(means) >= -1e-12).all()
     if measurement == "interval":
-        assert np.allclose(
-            np.diff(found) * np.ptp(pairs.given), np.diff(pairs.given) * np.ptp(found)
-        )
+        assert np.allclose(np.diff(means) * np.ptp(values), np.diff(values) * np.ptp(means))
+    x, y = fit.drawn(Z, state)
+    if not weighted:
+        assert np.allclose(np.interp(values, x, y), means, atol=1e-4)
 
 
 @pytest.mark.parametrize("measurement", MEASUREMENTS[1:])
@@ -356,7 +368,7 @@ def test_bad_settings(options, said):
 def test_bad_distances():
     parts = D.copy()
     parts[:10, 10:] = parts[10:, :10] = np.nan
-    with pytest.warns(GramianWarning), pytest.raises(InputError, match="fall into 2 parts"):
+    with pytest.raises(InputError, match="fall into 2 parts"):
         fitted(parts)
     with pytest.raises(InputError, match="all points are equal"):
         MDS().fit(np.ones((5, 3)))

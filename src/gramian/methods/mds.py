@@ -19,27 +19,26 @@ S. Pawar and D. F. M. Goodman, IEEE TVCG 25 (2019).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.errors import InputError, MemoryRefusedError
-from gramian.evidence import Shepard, sample_pairs
+from gramian.evidence import Shepard
 from gramian.gram.distances import HalfSquares, from_distances, half_squares
-from gramian.loops.stochastic import anneal
 from gramian.maps import Array, unit_for
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
 from gramian.methods.embedder import generator, warn, weights_of
 from gramian.quality.procrustes import procrustes
-from gramian.quality.triangles import Triangles, worst_triangle
-from gramian.scaling.choices import STARTS, check_settings, pair_weights
-from gramian.scaling.descent import Descent, descend
-from gramian.scaling.losses import FittedLoss, MetricLoss
+from gramian.quality.triangles import worst_triangle
+from gramian.scaling.choices import check_settings
+from gramian.scaling.descent import Descent, descend_by
+from gramian.scaling.given import Given
+from gramian.scaling.losses import FittedLoss, Loss, MetricLoss
 from gramian.scaling.placing import FittedCurve, left_over, place_again, place_metric
-from gramian.scaling.starts import completed, filled_axes, scattered, whole
+from gramian.scaling.starts import completed, filled_axes, given_picture, scattered_or_annealed
 from gramian.show.text import count, number
 from gramian.spectral.gram_embedding import GramEmbedding
 from gramian.spectral.krylov import BlockKrylov
@@ -48,8 +47,6 @@ from gramian.spectral.plan import Plan
 
 _again = 200  # points up to which disparities are fitted anew for a new point
 _same = 0.01  # pictures agree if they differ by less than this share of their size
-_perfect = {"ordinal": 1e-10, "spline": 1e-10, "interval": 1e-20, "ratio": 1e-20}
-_coarse = 1e-6  # gains below this are rounding in float32
 _block = 4_000_000
 
 
@@ -163,19 +160,132 @@ class MDS(DistanceReader):
         check_settings(**self.get_params(deep=False))
         rng, n = generator(self.random_state), self._read_points(opened).known.shape[0]
         self.n_components_ = k = self._checked_count(n)
-        D, W = self._distances(opened, n)  # 1
-        loss: Any
-        if self.measurement == "ratio":
-            loss = MetricLoss.of(D, W, self._name)
-        else:
-            loss = FittedLoss.of(D, W, self.measurement, self.ties)
-        ends = [self._descended(loss, Z) for Z in self._starts(D, W, k, rng)]  # 2, 3
-        best = min(ends, key=lambda end: end.loss)  # 4
-        self._choose(ends, best)
-        self._judge(loss, best.Z if self.loss == "strain" else loss.finished(best.Z), D)  # 5
+        given = self._given(opened, n)  # 1
+        loss = self._loss(given)
+        ends = [self._descended(loss, Z) for Z in self._starts(given, k, rng)]  # 2, 3
+        best = self._best(ends)  # 4
+        self._judge(loss, best.Z if self.loss == "strain" else loss.finished(best.Z), given)  # 5
 
     def _place(self, opened: Any) -> Array:
-        return np.asarray(self._placed(opened)[0].astype(self.embedding_.dtype))
+        return np.asarray(self._placed(opened)[0].astype(self.embedding_.dtype))  # 6
+
+    def placement_residual(self, X: Any) -> Array:
+        """Root mean square of distance in the picture less distance wanted, of each new point."""
+        check_is_fitted(self)
+        return self._placed(self._open(X, reset=False))[1]
+
+    def _given(self, opened: Any, n: int) -> Given:
+        """Step 1: distances in rows, where they fit into memory, with weights."""
+        X = opened.D if self._precomputed else self.X_fit_
+        needed = self._needed(n, X.dtype, isinstance(X, np.ndarray))
+        if needed > budget(self.memory):
+            raise MemoryRefusedError(
+                f"MDS of {n} points needs {in_words(needed)} beyond the data, the budget is "
+                f"{in_words(budget(self.memory))}; use ClassicalMDS(landmarks=1000), fewer points, "
+                "or raise memory="
+            )
+        D = X if self._precomputed else self._between(X, None)
+        D = np.asarray(D if isinstance(D, np.ndarray) else D.read_rows(slice(0, n)))
+        per_point = self.weights is not None and np.ndim(self.weights) < 2
+        self._masses = weights_of(self.weights, n, "weights") if per_point else None
+        self._unit = unit_for(float(np.fmax.reduce(D, axis=None)), D.dtype)
+        given = Given.of(D, self._masses if per_point else self.weights, self._unit)
+        self.n_missing_ = given.lacking
+        self._warn_of(given)
+        look = self._precomputed and self.measurement == "ratio" and not given.missing
+        self._triangle = str(worst_triangle(given.D)) if look and n <= _again else ""
+        return given
+
+    def _warn_of(self, given: Given) -> None:
+        """What should be known of the distances before they are used."""
+        if given.missing and not self._gaps:
+            raise InputError(
+                f"{given.missing} distances are missing (NaN); loss='strain' needs them all"
+            )
+        if given.missing:
+            warn(f"{given.missing} of {given.pairs} distances are missing (NaN) and count nothing")
+        if self.loss == "sammon" and given.zeros:
+            warn(
+                f"{count(given.zeros, 'pair')} of points have distance 0, by which loss='sammon' "
+                "divides; they count nothing"
+            )
+
+    def _loss(self, given: Given) -> Loss:
+        """What step 3 goes down: stress to judge by, if that is strain."""
+        if self.measurement != "ratio":
+            return FittedLoss.of(given.D, given.W, self.measurement, self.ties)
+        return MetricLoss.of(given.D, given.W, self._name)
+
+    def _starts(self, given: Given, k: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Step 2: pictures to begin with, one after the other."""
+        self.gram_, first = None, self.init if isinstance(self.init, str) else "given"
+        if self.loss == "strain":
+            self.gram_ = self._classical(given.D, k, rng)
+            yield self.gram_.coordinates.astype(np.float64)
+            return
+        if first == "given":
+            yield given_picture(self.init, len(given.D), k) * self._unit
+        elif first == "classical":
+            Z = self._classical(given.D, k, rng).coordinates.astype(np.float64)
+            yield filled_axes(Z, given.D, rng)
+        for _ in range(self.n_init - (first in ("given", "classical"))):
+            yield scattered_or_annealed(given.D, given.W, k, rng, annealed=first != "random")
+
+    def _classical(self, D: Array, k: int, rng: np.random.Generator) -> GramEmbedding:
+        n, full = len(D), completed(D)
+        rough = self.solver == "auto" and n > 600 and k <= n // 6 and self.loss != "strain"
+        return GramEmbedding.of(
+            HalfSquares(full) if rough else from_distances(full),
+            k,
+            diagonal=np.zeros(n),
+            solver=BlockKrylov(tol=1e-3) if rough else self.solver,
+            memory=self.memory,
+            rng=rng,
+        )
+
+    def _descended(self, loss: Loss, Z: Array) -> Descent:
+        """Step 3."""
+        if self.loss == "strain":
+            return Descent(Z, loss(Z)[0], 1, "classical MDS is found at once")
+        return descend_by(loss, Z, max_iter=self.max_iter, tol=self.tol)
+
+    def _best(self, ends: list[Descent]) -> Descent:
+        """Step 4: the best start, what it was like, and how many agree with it."""
+        best = min(ends, key=lambda end: end.loss)
+        self.n_iter_, self.stopping_ = best.iterations, best.stopping
+        self.start_stresses_ = np.sqrt([end.loss for end in ends])
+        self.n_agreeing_ = sum(
+            end is best or procrustes(best.Z, end.Z, scale=True).symmetric <= _same**2
+            for end in ends
+        )
+        if not best.converged:
+            warn(f"MDS {best.stopping} before it converged; raise max_iter=")
+        return best
+
+    def _judge(self, loss: Loss, Z: Array, given: Given) -> None:
+        """Step 5: the picture, its stress in every form, and what new points will need."""
+        Z, n = Z * signs(Z), len(Z)
+        judged = loss.judged(Z)
+        self.embedding_ = (Z / self._unit).astype(given.D.dtype)
+        self.stresses_ = judged.in_units(self._unit)
+        if self.loss == "sammon":
+            self.stresses_["sammon"] = loss(Z)[0]
+        self.stress_, self.stress_per_point_ = self.stresses_["stress-1"], judged.per_point
+        self._shepard = loss.compared(Z, self._unit)
+        self.disparities_ = self._D = self._curve = None
+        if isinstance(loss, FittedLoss):
+            self.disparities_ = loss.condensed(Z)
+            self.disparities_ /= self._unit
+            again = n <= _again and self.weights is None
+            self._D = given.D.astype(np.float64) if again else None
+            self._curve = None if again else FittedCurve.of(loss, Z)
+        self.plan_ = self._route(n, given.D.dtype)
+        if self._free:
+            warn(
+                f"stress-1 is nearly 0 ({number(self.stress_, 2)}): the order of {n} points leaves "
+                "the picture nearly free, and other pictures fit as well; use more points, fewer "
+                "axes, or measurement='ratio'"
+            )
 
     def _placed(self, opened: Any) -> tuple[Array, Array]:
         """Step 6: coordinates of new points, and what is left of their distances."""
@@ -197,159 +307,14 @@ class MDS(DistanceReader):
         placed, left = map(np.concatenate, zip(*found, strict=True))
         return placed / self._unit, left / self._unit
 
-    def placement_residual(self, X: Any) -> Array:
-        """Root mean square of distance in the picture less distance wanted, of each new point."""
-        check_is_fitted(self)
-        return self._placed(self._open(X, reset=False))[1]
-
-    def _distances(self, opened: Any, n: int) -> tuple[Array, Array | None]:
-        """Step 1: distances in rows, brought into the range where squares are safe, and weights."""
-        given = opened.D if self._precomputed else self.X_fit_
-        needed = self._needed(n, given.dtype, isinstance(given, np.ndarray))
-        if needed > budget(self.memory):
-            raise MemoryRefusedError(
-                f"MDS of {n} points needs {in_words(needed)} beyond the data, the budget is "
-                f"{in_words(budget(self.memory))}; use ClassicalMDS(landmarks=1000), fewer points, "
-                "or raise memory="
-            )
-        D = given if self._precomputed else self._between(given, None)
-        D = np.asarray(D if isinstance(D, np.ndarray) else D.read_rows(slice(0, n)))
-        D = D.T if D.flags.f_contiguous else D
-        peak = float(D.max())
-        unknown = int(np.isnan(D).sum()) // 2 if np.isnan(peak) else 0
-        if unknown and not self._gaps:
-            raise InputError(f"{unknown} distances are missing (NaN); loss='strain' needs them all")
-        if unknown:
-            warn(f"{unknown} of {n * (n - 1) // 2} distances are missing (NaN) and count nothing")
-            peak = float(np.nanmax(D))
-        if not peak > 0:
-            raise InputError("all distances are 0: all points are equal, nothing to embed")
-        self._unit = unit_for(peak, D.dtype)
-        D = np.ascontiguousarray(D if self._unit == 1 else D * D.dtype.type(self._unit))
-        W = self._weights(n, D.dtype)
-        self.n_missing_ = whole(D, W) if unknown or W is not None else 0
-        look = self._precomputed and self.measurement == "ratio" and not unknown and n <= _again
-        self._triangle = _broken(worst_triangle(D)) if look else ""
-        if self.loss == "sammon" and (twins := (int(np.count_nonzero(D == 0)) - n) // 2):
-            warn(
-                f"{count(twins, 'pair')} of points have distance 0, by which loss='sammon' "
-                "divides; they count nothing"
-            )
-        return D, W
-
-    def _weights(self, n: int, dtype: Any) -> Array | None:
-        self._masses: Array | None = None
-        if self.weights is None:
-            return None
-        given = np.asarray(self.weights)
-        if given.ndim < 2:
-            self._masses = weights_of(given, n, "weights")
-            return np.outer(self._masses, self._masses).astype(dtype)
-        return pair_weights(given, n, dtype)
-
-    def _starts(
-        self, D: Array, W: Array | None, k: int, rng: np.random.Generator
-    ) -> Iterator[Array]:
-        """Step 2: pictures to begin with, one after the other."""
-        self.gram_ = None
-        how = self.init if isinstance(self.init, str) else "given"
-        for i in range(1 if self.loss == "strain" else self.n_init):
-            if i == 0 and how == "given":
-                yield self._given(len(D), k)
-            elif i == 0 and (how == "classical" or self.loss == "strain"):
-                gram = self._classical(D, k, rng)
-                self.gram_ = gram if self.loss == "strain" else None
-                Z = gram.coordinates.astype(np.float64)
-                yield Z if self.loss == "strain" else filled_axes(Z, D, rng)
-            else:
-                Z = scattered(D, k, rng)
-                mean = None if W is None else W / W.dtype.type(W.mean())
-                yield Z if how == "random" else anneal(D, Z, rng, mean)
-
-    def _classical(self, D: Array, k: int, rng: np.random.Generator) -> GramEmbedding:
-        n, full = len(D), completed(D)
-        rough = self.solver == "auto" and n > 600 and k <= n // 6 and self.loss != "strain"
-        return GramEmbedding.of(
-            HalfSquares(full) if rough else from_distances(full),
-            k,
-            diagonal=np.zeros(n),
-            solver=BlockKrylov(tol=1e-3) if rough else self.solver,
-            memory=self.memory,
-            rng=rng,
-        )
-
-    def _given(self, n: int, k: int) -> Array:
-        Z = np.asarray(self.init)
-        if Z.shape != (n, k) or Z.dtype.kind not in "fiub" or not np.isfinite(Z).all():
-            raise InputError(
-                f"init must be one of {STARTS} or {n} x {k} finite coordinates, got shape {Z.shape}"
-            )
-        return Z * self._unit
-
-    def _descended(self, loss: Any, Z: Array) -> Descent:
-        """Step 3."""
-        if self.loss == "strain":
-            return Descent(Z, loss(Z)[0], 1, "classical MDS is found at once")
-        before = 0
-        if loss.rough is not None:
-            first = descend(loss.rough, Z, loss.scale(Z), max_iter=self.max_iter, tol=_coarse)
-            Z, before = first.Z, min(first.iterations, self.max_iter - 1)
-        end = descend(
-            loss,
-            Z,
-            loss.scale(Z),
-            max_iter=self.max_iter - before,
-            tol=max(self.tol, _coarse) if loss.dtype == np.float32 else self.tol,
-            floor=_perfect[self.measurement],
-        )
-        return replace(end, iterations=end.iterations + before)
-
-    def _choose(self, ends: list[Descent], best: Descent) -> None:
-        """Step 4: what the best start was like, and how many agree with it."""
-        self.n_iter_, self.stopping_ = best.iterations, best.stopping
-        self.start_stresses_ = np.sqrt([end.loss for end in ends])
-        self.n_agreeing_ = sum(
-            end is best or procrustes(best.Z, end.Z, scale=True).symmetric <= _same**2
-            for end in ends
-        )
-        if not best.converged:
-            warn(f"MDS {best.stopping} before it converged; raise max_iter=")
-
-    def _judge(self, loss: Any, Z: Array, D: Array) -> None:
-        """Step 5: the picture, its stress in every form, where it sits, and the plan."""
-        Z = Z * signs(Z)
-        judged, n = loss.judged(Z), len(Z)
-        self.embedding_ = (Z / self._unit).astype(D.dtype)
-        self.stresses_ = judged.in_units(self._unit)
-        if self.loss == "sammon":
-            self.stresses_["sammon"] = loss(Z)[0]
-        self.stress_, self.stress_per_point_ = self.stresses_["stress-1"], judged.per_point
-        fitted = self.measurement != "ratio"
-        self.disparities_ = loss.condensed(Z) / self._unit if fitted else None
-        again = fitted and n <= _again and self.weights is None
-        self._D = D.astype(np.float64) if again else None
-        self._curve = FittedCurve.of(loss, Z) if fitted and not again else None
-        self._shepard = self._compared(loss, Z, D)
-        self.plan_ = self._route(n, D.dtype)
-        if self.measurement == "ordinal" and self.stress_ < 1e-3:
-            warn(
-                f"stress-1 is nearly 0 ({number(self.stress_, 2)}): the order of {n} points leaves "
-                "the picture nearly free, and other pictures fit as well; use more points, fewer "
-                "axes, or measurement='ratio'"
-            )
-
-    def _compared(self, loss: Any, Z: Array, D: Array) -> Shepard:
-        """Some dissimilarities beside distances and disparities."""
-        if self.measurement != "ratio":
-            given, shown, fitted = (each / self._unit for each in loss.shepard(Z))
-            return Shepard(given, shown, fitted, len(loss.pairs.given))
-        pairs = sample_pairs(len(D))
-        known = pairs[np.isfinite(D[pairs[:, 0], pairs[:, 1]])]
-        return Shepard.of(D[known[:, 0], known[:, 1]] / self._unit, Z / self._unit, known)
-
     @property
     def _gaps(self) -> bool:
         return self.loss != "strain"
+
+    @property
+    def _free(self) -> bool:
+        """Whether the order of the points says nearly nothing about the picture."""
+        return self.measurement == "ordinal" and self.stress_ < 1e-3
 
     @property
     def _name(self) -> str:
@@ -364,14 +329,14 @@ class MDS(DistanceReader):
         """Bytes beyond the data: distances unless given, weights, and pairs in their order."""
         size = np.dtype(dtype).itemsize
         square = n * n * size
-        pairs = n * n // 2 * (20 + 3 * size) if self.measurement != "ratio" else 0
+        pairs = n * n // 2 * {"ordinal": 13, "ratio": 0}.get(self.measurement, size)
         kept = (not self._precomputed or not resident) + (self.weights is not None)
         return kept * square + pairs + 64 * n * (8 + int(self.n_components))
 
     def _route(self, n: int, dtype: Any, resident: bool = True) -> Plan:
-        what = {
-            "ratio": f"{self.loss} swept over {n} x {n} distances",
-        }.get(self.measurement, f"{self.measurement} disparities of {n * (n - 1) // 2} pairs")
+        what = f"{self.loss} swept over {n} x {n} distances"
+        if self.measurement != "ratio":
+            what = f"{self.measurement} disparities of {n * (n - 1) // 2} pairs"
         starts = count(1 if self.loss == "strain" else self.n_init, "start")
         needed = self._needed(n, dtype, resident)
         return Plan(f"{what}, {starts}", "direct", BlockKrylov(), needed, None)
@@ -422,16 +387,5 @@ class MDS(DistanceReader):
             yield self._triangle
         if self.n_missing_:
             yield f"{count(self.n_missing_, 'distance')} missing or without weight"
-        if self.measurement == "ordinal" and self.stress_ < 1e-3:
+        if self._free:
             yield "stress is nearly 0: the picture is nearly free, do not read it"
-
-
-def _broken(found: Triangles) -> str:
-    """The triangle that breaks the inequality most, in a sentence."""
-    if found.worst is None:
-        return ""
-    i, j, k = found.worst
-    return (
-        f"{count(found.broken, 'pair')} of {found.pairs:,} are farther apart than by way of a "
-        f"third point, most of all {i} and {j} by way of {k} (counted from 0)"
-    )

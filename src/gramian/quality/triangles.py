@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gramian.maps import Array
+from gramian.show.text import count
 
 _limit = 3000
 
@@ -41,6 +42,16 @@ class Triangles:
     broken: int
     pairs: int
     looked_at: int
+
+    def __str__(self) -> str:
+        """The worst in a sentence; empty if none is broken."""
+        if self.worst is None:
+            return ""
+        i, j, k = self.worst
+        return (
+            f"{count(self.broken, 'pair')} of {self.pairs:,} are farther apart than by way of a "
+            f"third point, most of all {i} and {j} by way of {k} (counted from 0)"
+        )
 
 
 def worst_triangle(D: Array, limit: int = _limit) -> Triangles:

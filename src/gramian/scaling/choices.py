@@ -8,10 +8,9 @@ import numpy as np
 
 from gramian.errors import InputError
 from gramian.loops.stress import LOSSES
-from gramian.maps import Array
 from gramian.scaling.disparities import MEASUREMENTS, TIES
 
-__all__ = ["STARTS", "check_settings", "pair_weights"]
+__all__ = ["STARTS", "check_settings"]
 
 STARTS = ("classical", "stochastic", "random")
 
@@ -47,14 +46,3 @@ def check_settings(
         raise InputError(f"loss={loss!r} goes with measurement='ratio' only, not {measurement!r}")
     if loss == "strain" and weights is not None:
         raise InputError("loss='strain' takes no weights; see ClassicalMDS(weights=...)")
-
-
-def pair_weights(given: Array, n: int, dtype: Any) -> Array:
-    """Weights of all pairs, in rows: symmetric, finite, at least 0."""
-    W = given.astype(dtype) if given.dtype.kind in "fiub" else np.empty(0)
-    if W.shape != (n, n) or not np.isfinite(W).all() or (W < 0).any() or (W != W.T).any():
-        raise InputError(
-            f"weights must be {n} numbers, or {n} x {n}, symmetric, finite and at least 0; got "
-            f"shape {given.shape}, type {given.dtype}"
-        )
-    return np.ascontiguousarray(W)

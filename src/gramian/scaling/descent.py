@@ -5,6 +5,7 @@
 2. safe     the step is shortened until the loss has fallen enough; if it never does, H is forgotten
             and the plain step taken; if that does not help either, this is a minimum to rounding
 3. stop     when the last five steps together gained less than ``tol`` of the loss
+4. again    first in float32, twice as quick, until gains are of the size of rounding; then in full
 
 J. de Leeuw, Applications of convex analysis to multidimensional scaling (1977); J. Nocedal,
 Mathematics of Computation 35 (1980).
@@ -14,19 +15,21 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from gramian.maps import Array
 from gramian.progress import Approach
 
-__all__ = ["Descent", "descend"]
+__all__ = ["Descent", "descend", "descend_by"]
 
 #: The loss at a picture, its slope, and a preconditioned slope: the plain step.
 Loss = Callable[[Array], tuple[float, Array]]
 _remembered = 10
 _window = 5
+_coarse = 1e-6  # gains below this are rounding in float32
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,32 @@ class Descent:
     def converged(self) -> bool:
         """Whether it ended by itself."""
         return not self.stopping.startswith("stopped")
+
+
+def descend_by(loss: Any, Z: Array, *, max_iter: int, tol: float) -> Descent:
+    """Go down a loss from ``Z``, by its rough form first, if it has one.
+
+    Parameters
+    ----------
+    loss : function of a picture
+        With ``rough``, ``scale``, ``dtype`` and ``floor``.
+    Z : array of shape (n, k)
+    max_iter, tol
+        As for ``descend``.
+    """
+    before = 0
+    if loss.rough is not None:
+        first = descend(loss.rough, Z, loss.scale(Z), max_iter=max_iter, tol=_coarse)
+        Z, before = first.Z, min(first.iterations, max_iter - 1)
+    end = descend(
+        loss,
+        Z,
+        loss.scale(Z),
+        max_iter=max_iter - before,
+        tol=max(tol, _coarse) if loss.dtype == np.float32 else tol,
+        floor=loss.floor,
+    )
+    return replace(end, iterations=end.iterations + before)
 
 
 def descend(

@@ -7,212 +7,203 @@
     interval   a + b D                b >= 0
     spline     a + sum of c_m I_m(D)  c_m >= 0: monotone splines, quadratic, two inner knots
 
-Each takes the distances of all pairs, ascending by dissimilarity, and puts the nearest disparities
-in their place.
+``nearest`` finds the function for a picture, ``pull`` what is left and its slopes.
 
 J. B. Kruskal, Psychometrika 29 (1964); J. O. Ramsay, Statistical Science 3 (1988).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from gramian.loops.isotonic import isotonic
-from gramian.loops.ties import sort_ties
+from gramian.errors import InputError
+from gramian.loops import curves, ordinal
+from gramian.loops.order import MOST
+from gramian.loops.ordinal import TIES, Order, Steps
 from gramian.maps import Array
 
-__all__ = ["MEASUREMENTS", "TIES", "Fit", "Pairs", "fit_for"]
+__all__ = ["MEASUREMENTS", "TIES", "Curve", "Ordinal", "Pulls", "fit_for"]
 
 MEASUREMENTS = ("ratio", "interval", "ordinal", "spline")
-_none = np.empty(0, np.int64)
-TIES = ("primary", "secondary", "tertiary")
+_block = 1 << 16  # pairs
+_seen = 1 << 18  # pairs that knots are chosen by, about
 
-#: Replaces distances by disparities; sum w (d - dhat)^2 and sum w d^2.
-Fit = Callable[[Array], tuple[float, float]]
+#: sum w (d - dhat)^2, sum w d^2, and half of the slope of each.
+Pulls = tuple[float, float, Array, Array]
+
+#: Points i < j of some pairs, their distances and their disparities.
+Block = tuple[Array, Array, Array, Array]
+
+
+def fit_for(D: Array, W: Array | None, measurement: str, ties: str = "primary") -> Ordinal | Curve:
+    """What finds the disparities of all known pairs of D."""
+    if measurement == "ordinal":
+        return Ordinal.of(D, W, ties)
+    return Curve.of(D, W, *((1, 0) if measurement == "interval" else (2, 2)))
 
 
 @dataclass(frozen=True)
-class Pairs:
-    """The known pairs of points, ascending by dissimilarity; ties in any order, which may change.
+class Ordinal:
+    """Disparities by the order of the dissimilarities.
 
     Attributes
     ----------
-    heads, tails : array of unsigned int of shape (m,)
-    given : array of shape (m,)
-    weights : array of shape (m,) or None
-    starts : array of int
-        Where each different dissimilarity begins, and m; empty if all are different.
+    D : array of shape (n, n)
+    order : Order
+    ties : str
     """
 
-    heads: Array
-    tails: Array
-    given: Array
-    weights: Array | None
-    starts: Array
+    D: Array
+    order: Order
+    ties: str
+
+    floor: ClassVar[float] = 1e-10
 
     @classmethod
-    def of(cls, D: Array, W: Array | None = None) -> Pairs:
-        """Pairs i < j whose dissimilarity is known and whose weight is not 0."""
-        n = len(D)
-        kind = np.uint16 if n <= 1 << 16 else np.uint32
-        heads = np.repeat(np.arange(n, dtype=kind), np.arange(n - 1, -1, -1))
-        tails = np.concatenate([np.arange(i + 1, n, dtype=kind) for i in range(n)])
-        given = np.concatenate([D[i, i + 1 :] for i in range(n)])
-        weights = None if W is None else np.concatenate([W[i, i + 1 :] for i in range(n)])
-        known = np.isfinite(given) if weights is None else np.isfinite(given) & (weights > 0)
-        order = np.argsort(given) if known.all() else _known(given, known)
-        given, heads, tails = given[order], heads[order], tails[order]
-        tied = bool((given[1:] == given[:-1]).any())
-        starts = np.flatnonzero(np.r_[True, given[1:] > given[:-1], True]) if tied else _none
-        some = None if weights is None else weights[order].astype(np.float64)
-        return cls(heads, tails, given, some, starts)
+    def of(cls, D: Array, W: Array | None, ties: str) -> Ordinal:
+        """Of the known pairs of D."""
+        if len(D) > MOST:
+            raise InputError(f"ordinal MDS takes up to {MOST} points, got {len(D)}")
+        return cls(D, Order.of(D, W), ties)
 
     @property
-    def masses(self) -> Array:
-        """The weights, 1 each where none are given."""
-        return np.ones(len(self.given)) if self.weights is None else self.weights
+    def count(self) -> int:
+        """Known pairs."""
+        return len(self.order.pairs)
 
-    @property
-    def tied(self) -> bool:
-        """Whether some dissimilarities are equal."""
-        return len(self.starts) > 0
+    def nearest(self, Z: Array) -> Steps:
+        """The steps nearest to the distances in Z."""
+        return ordinal.pool(Z, self.order, self.ties)
 
+    def pull(self, Z: Array, steps: Steps) -> Pulls:
+        """What is left of the distances, their size, and the slopes of both."""
+        return ordinal.pull(Z, self.order, self.ties, steps)
 
-def _known(given: Array, known: Array) -> Array:
-    some = np.flatnonzero(known)
-    return np.asarray(some[np.argsort(given[some])])
+    def blocks(self, Z: Array, steps: Steps) -> Iterator[Block]:
+        """All pairs, ascending by dissimilarity."""
+        for p in range(len(self.order.cuts) - 1):
+            pairs = self.order.piece(p)[0]
+            yield pairs >> 16, pairs & 0xFFFF, *ordinal.shown(Z, self.order, self.ties, steps, p)
 
-
-def fit_for(pairs: Pairs, measurement: str, ties: str = "primary") -> Fit:
-    """The function that replaces distances of the pairs by disparities."""
-    if measurement == "ordinal":
-        return _ordinal(pairs, ties)
-    degree, inner = (1, 0) if measurement == "interval" else (2, 2)
-    return Curve.of(pairs, degree, inner).fit
-
-
-def _ordinal(pairs: Pairs, ties: str) -> Fit:
-    weights, starts = pairs.weights, pairs.starts
-    if not pairs.tied:
-        return lambda d: isotonic(d, weights)
-    if ties == "primary":
-
-        def fit(d: Array) -> tuple[float, float]:
-            sort_ties(d, pairs.heads, pairs.tails, weights, starts)
-            return isotonic(d, weights)
-
-        return fit
-    sizes = np.diff(starts)
-    w = pairs.masses
-    masses = np.add.reduceat(w, starts[:-1])
-
-    def fit_groups(d: Array) -> tuple[float, float]:
-        means = np.add.reduceat(w * d, starts[:-1]) / masses
-        fitted = means.copy()
-        isotonic(fitted, masses)
-        size = float(np.sum(w * np.square(d, dtype=np.float64)))
-        if ties == "secondary":
-            new = np.repeat(fitted, sizes)
-        else:
-            new = d + np.repeat(fitted - means, sizes)
-        off = float(np.sum(w * np.square(d - new)))
-        d[:] = new
-        return off, size
-
-    return fit_groups
+    def drawn(self, Z: Array, steps: Steps) -> tuple[Array, Array]:
+        """Dissimilarities and disparities at the ends of the steps, those of ties averaged."""
+        found = []
+        for i, j, _, y in self.blocks(Z, steps):
+            x = self.D[i, j].astype(np.float64)
+            first = np.flatnonzero(np.r_[True, x[1:] != x[:-1]])
+            x, y = x[first], np.add.reduceat(y, first) / np.diff(np.r_[first, len(y)])
+            new = np.r_[True, y[1:] != y[:-1], True]
+            found.append(np.stack([x, y])[:, new[1:] | new[:-1]])
+        x, y = np.concatenate(found, axis=1)
+        return x, y
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Monotone splines of the dissimilarities: pieces of polynomials between knots.
+    """Disparities by a monotone spline of the dissimilarities: polynomials between knots.
 
     Attributes
     ----------
-    given : array of shape (m,)
-    weights : array of shape (m,) or None
-    cuts : array of int of shape (s + 1,)
-        Which pairs lie between which knots.
+    D, W : array of shape (n, n), and weights or None
     knots : array of shape (s + 1,)
     basis : array of shape (s, degree + 1, p)
         Coefficients of u^q, 0 <= u <= 1 between two knots, of each of p functions; the first is 1.
-    root : array of shape (p, p)
-        root' root = their inner products.
+    root, inverse : array of shape (r, p)
+        root' root = their inner products, and the transpose of what undoes it.
     """
 
-    given: Array
-    weights: Array | None
-    cuts: Array
+    D: Array
+    W: Array | None
     knots: Array
     basis: Array
     root: Array
     inverse: Array
 
     @classmethod
-    def of(cls, pairs: Pairs, degree: int, inner: int) -> Curve:
+    def of(cls, D: Array, W: Array | None, degree: int, inner: int) -> Curve:
         """With knots at quantiles of the dissimilarities."""
-        given = pairs.given
-        at = np.linspace(0, len(given) - 1, inner + 2).astype(int)
-        knots = np.unique(given[at].astype(np.float64))
-        if len(knots) < 2:
-            knots = np.array([knots[0], knots[0] + 1.0])
-        cuts = np.r_[0, np.searchsorted(given, knots[1:-1]), len(given)]
+        knots = _knots(D, W, inner)
         basis = _monotone(knots, degree)
-        found = cls(given, pairs.weights, cuts, knots, basis, np.empty(0), np.empty(0))
-        return found._with_root()
+        sums = curves.moments(D, W, None, knots, 2 * degree + 1)
+        powers = np.arange(degree + 1)
+        hankel = sums[:, powers[:, None] + powers]
+        values, vectors = np.linalg.eigh(np.einsum("sap,sab,sbq->pq", basis, hankel, basis))
+        kept = values > 1e-12 * values[-1]
+        root, vectors = np.sqrt(values[kept])[:, None], vectors[:, kept].T
+        return cls(D, W, knots, basis, root * vectors, vectors / root)
 
-    def fit(self, d: Array) -> tuple[float, float]:
-        """Replace distances by the nearest curve."""
+    @property
+    def floor(self) -> float:
+        """A loss this small is as good as 0."""
+        return 1e-20 if self.basis.shape[1] == 2 else 1e-10
+
+    @property
+    def count(self) -> int:
+        """Known pairs."""
+        return sum(len(each[0]) for each in self._pairs())
+
+    def nearest(self, Z: Array) -> Array:
+        """The curve nearest to the distances in Z, as coefficients (s, degree + 1)."""
         from scipy.optimize import nnls
 
-        degree = self.basis.shape[1] - 1
-        target = np.zeros(self.basis.shape[2])
-        for s, (part, u, w) in enumerate(self._pieces()):
-            wd = w * d[part]
-            target += np.array([np.vdot(wd, u**q) for q in range(degree + 1)]) @ self.basis[s]
+        sums = curves.moments(self.D, self.W, Z, self.knots, self.basis.shape[1])
+        target = self.inverse @ np.einsum("sq,sqp->p", sums, self.basis)
         both = np.c_[self.root, -self.root[:, 0]]  # the constant may have either sign
-        *found, negative = nnls(both, self.inverse @ target)[0]
+        *found, negative = nnls(both, target)[0]
         found[0] -= negative
-        off = size = 0.0
-        for s, (part, u, w) in enumerate(self._pieces()):
-            new = np.polynomial.polynomial.polyval(u, self.basis[s] @ found)
-            off += float(np.sum(w * np.square(d[part] - new)))
-            size += float(np.sum(w * np.square(d[part], dtype=np.float64)))
-            d[part] = new
-        return off, size
+        return np.ascontiguousarray(self.basis @ np.array(found))
 
-    def _with_root(self) -> Curve:
-        degree, p = self.basis.shape[1] - 1, self.basis.shape[2]
-        inner = np.zeros((p, p))
-        for s, (_, u, w) in enumerate(self._pieces()):
-            moments = [float(np.sum(w * u**q)) for q in range(2 * degree + 1)]
-            hankel = np.array(
-                [[moments[a + b] for b in range(degree + 1)] for a in range(degree + 1)]
-            )
-            inner += self.basis[s].T @ hankel @ self.basis[s]
-        values, vectors = np.linalg.eigh(inner)
-        kept = values > 1e-12 * values[-1]
-        root = np.sqrt(values[kept])
-        return Curve(
-            self.given,
-            self.weights,
-            self.cuts,
-            self.knots,
-            self.basis,
-            root[:, None] * vectors[:, kept].T,
-            vectors[:, kept].T / root[:, None],
-        )
+    def pull(self, Z: Array, curve: Array) -> Pulls:
+        """What is left of the distances, their size, and the slopes of both."""
+        return curves.pull(self.D, self.W, Z, self.knots, curve)
 
-    def _pieces(self) -> Any:
-        """Which pairs, where they are between their knots (0 to 1), and their weights."""
-        for s in range(len(self.knots) - 1):
-            part = slice(self.cuts[s], self.cuts[s + 1])
-            low, high = self.knots[s : s + 2]
-            u = (self.given[part].astype(np.float64) - low) / (high - low)
-            yield part, u, 1.0 if self.weights is None else self.weights[part]
+    def blocks(self, Z: Array, curve: Array) -> Iterator[Block]:
+        """All pairs, row by row."""
+        for i, j in self._pairs():
+            apart = np.linalg.norm(Z[i] - Z[j], axis=1)
+            yield i, j, apart, self._at(self.D[i, j].astype(np.float64), curve)
+
+    def drawn(self, Z: Array, curve: Array) -> tuple[Array, Array]:
+        """Dissimilarities and disparities, close enough for straight lines between them."""
+        few = 2 if self.basis.shape[1] == 2 else 65
+        ends = zip(self.knots[:-1], self.knots[1:], strict=True)
+        x = np.unique(np.concatenate([np.linspace(a, b, few) for a, b in ends]))
+        return x, self._at(x, curve)
+
+    def _at(self, x: Array, curve: Array) -> Array:
+        s = np.searchsorted(self.knots[1:-1], x, side="right")
+        u = (x - self.knots[s]) / np.diff(self.knots)[s]
+        return np.asarray(sum(curve[s, q] * u**q for q in range(curve.shape[1])))
+
+    def _pairs(self) -> Iterator[tuple[Array, Array]]:
+        n = len(self.D)
+        step = max(1, _block // n)
+        for a in range(0, n, step):
+            known = np.isfinite(self.D[a : a + step])
+            if self.W is not None:
+                known &= self.W[a : a + step] > 0
+            i, j = np.nonzero(np.triu(known, a + 1))
+            yield i + a, j
+
+
+def _knots(D: Array, W: Array | None, inner: int) -> Array:
+    """Least and largest dissimilarity, and quantiles of (some of) them between."""
+    n = len(D)
+    rows = range(0, n, max(1, n * n // 2 // _seen))
+    if inner == 0:
+        rows = range(n)
+    found = []
+    for i in rows:
+        row = D[i, i + 1 :] if W is None else D[i, i + 1 :][W[i, i + 1 :] > 0]
+        row = row[np.isfinite(row)]
+        found.append(row if inner else np.array([row.min(), row.max()]) if len(row) else row)
+    given = np.sort(np.concatenate(found)).astype(np.float64)
+    knots = np.unique(given[np.linspace(0, len(given) - 1, inner + 2).astype(int)])
+    return knots if len(knots) > 1 else np.array([knots[0], knots[0] + 1.0])
 
 
 def _monotone(knots: Array, degree: int) -> Array:

@@ -13,19 +13,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.loops.pairs import lengths, slopes
+from gramian.evidence import Shepard, sample_pairs
 from gramian.loops.stress import constants, misfit
 from gramian.maps import Array
-from gramian.scaling.disparities import Fit, Pairs, fit_for
+from gramian.scaling.disparities import Curve, Ordinal, fit_for
 from gramian.scaling.starts import upright
 
-__all__ = ["FittedLoss", "Judged", "MetricLoss"]
+__all__ = ["FittedLoss", "Judged", "Loss", "MetricLoss"]
 
-_block = 1 << 18  # pairs
 _many = 500  # points from which on the first steps are taken in float32
 
 
@@ -100,6 +99,8 @@ class MetricLoss:
     steps: Array
     dtype: Any
 
+    floor: ClassVar[float] = 1e-20
+
     @property
     def rough(self) -> MetricLoss | None:
         """The same in float32, for the first steps; ``None`` where that is no help."""
@@ -137,6 +138,12 @@ class MetricLoss:
         sums = (each.sum() for each in (found.size, found.length, mass, total, squared.off))
         return Judged.of(found.off, *map(float, sums))
 
+    def compared(self, Z: Array, unit: float) -> Shepard:
+        """Some dissimilarities beside distances, had they not been multiplied by ``unit``."""
+        pairs = sample_pairs(len(self.D))
+        known = pairs[np.isfinite(self.D[pairs[:, 0], pairs[:, 1]])]
+        return Shepard.of(self.D[known[:, 0], known[:, 1]] / unit, Z / unit, known)
+
 
 @dataclass(frozen=True)
 class FittedLoss:
@@ -144,101 +151,100 @@ class FittedLoss:
 
     Attributes
     ----------
-    pairs : Pairs
-    fit : function that replaces distances by disparities
-    room : array of shape (m,)
-        Distances go in here, disparities come out.
+    D, W : array of shape (n, n), and weights or None
+    fit : what finds disparities
+    size : float
+        Sum of w D^2 over pairs.
+    mass : array of shape (n,)
+        Sum of the weights of each point.
     """
 
-    pairs: Pairs
-    fit: Fit
-    room: Array
+    D: Array
+    W: Array | None
+    fit: Ordinal | Curve
+    size: float
+    mass: Array
+
+    @property
+    def floor(self) -> float:
+        """A loss this small is as good as 0."""
+        return self.fit.floor
+
+    rough: ClassVar[None] = None
+    dtype: ClassVar[Any] = np.dtype(np.float64)
 
     @classmethod
     def of(cls, D: Array, W: Array | None, measurement: str, ties: str) -> FittedLoss:
         """Of the known pairs of D."""
-        pairs = Pairs.of(D, W)
-        return cls(pairs, fit_for(pairs, measurement, ties), np.empty(len(pairs.given), D.dtype))
+        total, mass = constants(D, W, "stress")
+        return cls(D, W, fit_for(D, W, measurement, ties), float(total.sum()) / 2, mass)
 
     def __call__(self, Z: Array) -> tuple[float, Array]:
         """The loss and its slope."""
-        heads, tails = self.pairs.heads, self.pairs.tails
-        lengths(Z, heads, tails, self.room)
-        off, size = self.fit(self.room)
+        Z = np.ascontiguousarray(Z, np.float64)
+        off, size, toward, apart = self.fit.pull(Z, self.fit.nearest(Z))  # type: ignore[arg-type]
         share = off / size
-        return share, slopes(Z, heads, tails, self.room, self.pairs.weights, share) * (2 / size)
-
-    rough = None
-
-    @property
-    def dtype(self) -> Any:
-        """What distances are kept in."""
-        return self.room.dtype
+        return share, (toward - share * apart) * (2 / size)
 
     def finished(self, Z: Array) -> Array:
         """The same, with the sum of squares of the dissimilarities: any size fits as well."""
         Z = upright(Z)
-        lengths(Z, self.pairs.heads, self.pairs.tails, self.room)
-        return Z * np.sqrt(self._size(self.pairs.given) / self._size(self.room))
+        return Z * np.sqrt(self.size / self._shown_size(Z))
 
     def scale(self, Z: Array) -> Array:
         """Of the plain step from Z, a Guttman transform where all weights are 1."""
-        n, pairs = len(Z), self.pairs
-        lengths(Z, pairs.heads, pairs.tails, self.room)
-        pull = sum(np.bincount(each, pairs.weights, n) for each in (pairs.heads, pairs.tails))
-        pull = np.maximum(pull, 1e-3 * np.mean(pull))
-        return np.asarray((self._size(self.room) / 2 / pull * (n - 1) / n)[:, None])
+        n, pull = len(Z), np.maximum(self.mass, 1e-3 * np.mean(self.mass))
+        return np.asarray((self._shown_size(Z) / 2 / pull * (n - 1) / n)[:, None])
 
-    def blocks(self, Z: Array) -> Iterator[tuple[slice, Array, Array]]:
-        """Some pairs after the other, with distances and disparities in float64."""
-        self(Z)  # disparities are in the room now, and ties in their order
-        heads, tails = self.pairs.heads, self.pairs.tails
-        for a in range(0, len(self.room), _block):
-            at = slice(a, a + _block)
-            d = np.empty(len(self.room[at]))
-            lengths(Z, heads[at], tails[at], d)
-            yield at, d, self.room[at].astype(np.float64)
+    def blocks(self, Z: Array) -> Iterator[tuple[Array, Array, Array, Array]]:
+        """Some pairs after the other: their points i < j, distances and disparities."""
+        Z = np.ascontiguousarray(Z, np.float64)
+        yield from self.fit.blocks(Z, self.fit.nearest(Z))  # type: ignore[arg-type]
+
+    def drawn(self, Z: Array) -> tuple[Array, Array]:
+        """Disparities as a function: dissimilarities, ascending, and theirs."""
+        Z = np.ascontiguousarray(Z, np.float64)
+        return self.fit.drawn(Z, self.fit.nearest(Z))  # type: ignore[arg-type]
 
     def condensed(self, Z: Array) -> Array:
         """Disparities in the order of all pairs i < j, NaN where not known."""
         n = len(Z)
-        found = np.full(n * (n - 1) // 2, np.nan, self.room.dtype)
-        for at, _, fitted in self.blocks(Z):
-            i, j = (each[at].astype(np.int64) for each in (self.pairs.heads, self.pairs.tails))
+        found = np.full(n * (n - 1) // 2, np.nan, self.D.dtype)
+        for i, j, _, fitted in self.blocks(Z):
+            i, j = i.astype(np.int64), j.astype(np.int64)
             found[i * n - i * (i + 1) // 2 + j - i - 1] = fitted
         return found
 
-    def shepard(self, Z: Array, most: int = 2000) -> tuple[Array, ...]:
-        """Dissimilarities, distances and disparities of some pairs, ascending."""
-        self(Z)
-        m, pairs = len(self.room), self.pairs
-        some = np.unique(np.linspace(0, m - 1, min(most, m)).astype(int))
-        d = np.empty(len(some))
-        lengths(Z, pairs.heads[some], pairs.tails[some], d)
-        return pairs.given[some].astype(np.float64), d, self.room[some].astype(np.float64)
+    def compared(self, Z: Array, unit: float, most: int = 2000) -> Shepard:
+        """Some dissimilarities, ascending, beside distances and disparities."""
+        m, first, found = self.fit.count, 0, []
+        wanted = np.unique(np.linspace(0, m - 1, min(most, m)).astype(int))
+        for i, j, d, fitted in self.blocks(Z):
+            here = wanted[(wanted >= first) & (wanted < first + len(d))] - first
+            first += len(d)
+            found.append(np.stack([self.D[i[here], j[here]], d[here], fitted[here]]))
+        each = np.concatenate(found, axis=1).astype(np.float64) / unit
+        given, shown, fitted = each[:, np.lexsort((each[2], each[0]))]
+        return Shepard(given, shown, fitted, m)
 
     def judged(self, Z: Array) -> Judged:
         """Every form of stress, and what each point has of it."""
-        n, pairs = len(Z), self.pairs
+        n = len(Z)
         by_point, sums = np.zeros(n), np.zeros(5)
-        for at, d, fitted in self.blocks(Z):
-            w = np.ones(len(d)) if pairs.weights is None else pairs.weights[at]
+        for i, j, d, fitted in self.blocks(Z):
+            w = np.ones(len(d)) if self.W is None else self.W[i, j].astype(np.float64)
             off = w * (d - fitted) ** 2
-            by_point += np.bincount(pairs.heads[at], off, n) + np.bincount(pairs.tails[at], off, n)
+            by_point += np.bincount(i, off, n) + np.bincount(j, off, n)
             squared = (d**2 - fitted**2) ** 2
             sums += [float(w @ each) for each in (d**2, d, np.ones(len(d)), fitted**2, squared)]
         return Judged.of(by_point, *(2 * float(each) for each in sums))
 
-    def _size(self, values: Array) -> float:
-        """Sum of weighted squares."""
-        w = self.pairs.weights
-        return float(
-            sum(
-                np.vdot(part * (1 if w is None else w[a : a + _block]), part)
-                for a in range(0, len(values), _block)
-                for part in (values[a : a + _block].astype(np.float64),)
-            )
-        )
+    def _shown_size(self, Z: Array) -> float:
+        """Sum of w d^2 over pairs."""
+        return float(misfit(self.D, Z, self.W).size.sum()) / 2
+
+
+Loss = MetricLoss | FittedLoss
 
 
 def _steep(name: str) -> float:

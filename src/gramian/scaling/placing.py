@@ -3,7 +3,7 @@
 metric    each new point by itself, where its distances to the points of the picture fit best
 fitted    the same with disparities in the place of dissimilarities: those of the fit, or, for
           few points, disparities fitted anew to all pairs with the new point among them
-          (as vegan's MDSaddpoints does)
+          (as vegan's MDSaddpoints does); a point of the picture is where the picture has it
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from gramian.scaling.losses import FittedLoss
 __all__ = ["FittedCurve", "left_over", "place_again", "place_metric", "starts_for"]
 
 _neighbors = 5
+_equal = 1e-9  # share of the largest distance by which twins may differ
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,8 @@ class FittedCurve:
     @classmethod
     def of(cls, loss: FittedLoss, Z: Array) -> FittedCurve:
         """The curve at a picture; only the ends of its steps are kept."""
-        share = loss(Z)[0]
-        x, y, starts = loss.pairs.given, loss.room, loss.pairs.starts
-        if loss.pairs.tied:  # one disparity for each dissimilarity
-            x, y = x[starts[:-1]], np.add.reduceat(y, starts[:-1]) / np.diff(starts)
-        steps = y[1:] != y[:-1]
-        kept = np.r_[True, steps] | np.r_[steps, True]
-        return cls(x[kept].astype(np.float64), y[kept].astype(np.float64) / (1 - share))
+        given, fitted = loss.drawn(Z)
+        return cls(given, fitted / (1 - loss(Z)[0]))
 
     def __call__(self, d: Array) -> Array:
         """Disparities of dissimilarities, NaN where these are."""
@@ -113,28 +109,35 @@ def place_again(d: Array, Z: Array, D: Array, measurement: str, ties: str) -> tu
     """
     m, (n, k) = len(d), Z.shape
     found, left = np.empty((m, k)), np.empty(m)
-    size = float(np.sqrt(np.mean(Z**2)))
     for i in range(m):
         whole = np.zeros((n + 1, n + 1))
         whole[:n, :n] = D
         whole[n, :n] = whole[:n, n] = d[i]
         loss = FittedLoss.of(whole, None, measurement, ties)
-
-        def moved(z: Array, loss: FittedLoss = loss) -> tuple[float, Array]:
-            value, slope = loss(np.vstack([Z, z]))
-            return value, slope[n:]
-
-        ends = []
-        for start in starts_for(d[i : i + 1], Z):
-            scale = float(loss.scale(np.vstack([Z, start + 1e-9 * size]))[n, 0])
-            ends.append(descend(moved, start, scale, max_iter=200, tol=1e-13))
-        best = min(ends, key=lambda end: end.loss)
-        found[i] = best.Z
-        ((_, apart, fitted),) = loss.blocks(np.vstack([Z, best.Z]))
-        new = (loss.pairs.heads == n) | (loss.pairs.tails == n)
-        left[i] = np.sqrt(np.mean((apart[new] - fitted[new]) ** 2))
+        twins = np.flatnonzero(np.abs(D - d[i]).max(axis=1) <= _equal * np.nanmax(D))
+        found[i] = Z[twins[0]] if len(twins) else _settled(loss, Z, d[i])
+        off = [
+            (apart - fitted)[tail == n]
+            for _, tail, apart, fitted in loss.blocks(np.vstack([Z, found[i]]))
+        ]
+        left[i] = np.sqrt(np.mean(np.concatenate(off) ** 2))
         tick("new points", i + 1, m)
     return found, left
+
+
+def _settled(loss: FittedLoss, Z: Array, d: Array) -> Array:
+    """Where the last of the points of a loss fits best, the others being Z."""
+    n, size = len(Z), float(np.sqrt(np.mean(Z**2)))
+
+    def moved(z: Array) -> tuple[float, Array]:
+        value, slope = loss(np.vstack([Z, z]))
+        return value, slope[n:]
+
+    ends = []
+    for start in starts_for(d[None, :], Z):
+        scale = float(loss.scale(np.vstack([Z, start + 1e-9 * size]))[n, 0])
+        ends.append(descend(moved, start, scale, max_iter=200, tol=1e-13))
+    return min(ends, key=lambda end: end.loss).Z
 
 
 def left_over(d: Array, new: Array, Z: Array, weights: Array | None) -> Array:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.errors import InputError
+from gramian.loops.stochastic import anneal
 from gramian.maps import Array
+from gramian.scaling.choices import STARTS
 
-__all__ = ["completed", "filled_axes", "scattered", "typical", "upright", "whole"]
+__all__ = [
+    *("completed", "filled_axes", "given_picture", "scattered", "scattered_or_annealed"),
+    *("typical", "upright"),
+]
 
 
 def typical(D: Array) -> float:
@@ -36,24 +41,22 @@ def completed(D: Array) -> Array:
     return np.where(unknown, (means[:, None] + means) / 2, D).astype(D.dtype)
 
 
-def whole(D: Array, W: Array | None) -> int:
-    """How many distances are missing or count nothing; the known ones must hold all together."""
-    counts = np.isfinite(D) if W is None else np.isfinite(D) & (W > 0)
-    n = len(D)
-    lacking = (n * n - int(np.count_nonzero(counts | np.eye(n, dtype=bool)))) // 2
-    if lacking:
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import connected_components
+def given_picture(init: object, n: int, k: int) -> Array:
+    """Coordinates of the user's, if they are fit to begin with."""
+    Z = np.asarray(init)
+    if Z.shape != (n, k) or Z.dtype.kind not in "fiub" or not np.isfinite(Z).all():
+        raise InputError(
+            f"init must be one of {STARTS} or {n} x {k} finite coordinates, got shape {Z.shape}"
+        )
+    return Z
 
-        parts, which = connected_components(csr_array(counts.astype(np.int8)), directed=False)
-        if parts > 1:
-            first = int(np.flatnonzero(which != which[0])[0])
-            raise InputError(
-                f"the known distances fall into {parts} parts with nothing known between them "
-                f"(points 0 and {first}, counted from 0, are in different ones); a picture needs "
-                "at least one distance between any two parts: fill some in, or scale each part"
-            )
-    return lacking
+
+def scattered_or_annealed(
+    D: Array, W: Array | None, k: int, rng: np.random.Generator, *, annealed: bool
+) -> Array:
+    """A random picture, or what stochastic descent makes of it."""
+    Z = scattered(D, k, rng)
+    return anneal(D, Z, rng, None if W is None else W / W.dtype.type(W.mean())) if annealed else Z
 
 
 def upright(Z: Array) -> Array:
