@@ -113,11 +113,11 @@ def _grouped(d, weights, weighted, same, means, masses, ends):
 @compiled
 def _spread(d, weights, weighted, same, tertiary, means, ends, first, out):
     """Disparities of distances ``d`` of the pairs from ``first`` on, from the steps."""
-    b = np.searchsorted(ends, first, side="right")
-    for p in range(len(d)):
-        if first + p >= ends[b]:
-            b += 1
-        out[p] = means[b]
+    p, b = 0, np.searchsorted(ends, first, side="right")
+    while p < len(d):
+        end = min(ends[b] - first, len(d))
+        out[p:end] = means[b]
+        p, b = end, b + 1
     if tertiary:
         a = 0
         while a < len(d):
@@ -134,8 +134,11 @@ def _spread(d, weights, weighted, same, tertiary, means, ends, first, out):
 
 
 @compiled
-def _slopes(Z, axes, pairs, weights, weighted, d, fitted, out, sums):
-    """Add slopes toward disparities and of the size into ``out`` (n, 2 k), and the two ``sums``."""
+def _slopes(Z, axes, pairs, weights, weighted, all_alike, d, fitted, out, sums):
+    """Add slopes toward disparities and of the size into ``out`` (n, 2 k), and the two ``sums``.
+
+    Where ``all_alike`` the slope of the size is known without: it is left out.
+    """
     k = len(axes)
     off = size = 0.0
     for p in range(len(pairs)):
@@ -149,8 +152,9 @@ def _slopes(Z, axes, pairs, weights, weighted, d, fitted, out, sums):
             gap = Z[i, c] - Z[j, c]
             out[i, c] += r * gap
             out[j, c] -= r * gap
-            out[i, k + c] += weight * gap
-            out[j, k + c] -= weight * gap
+            if not all_alike:
+                out[i, k + c] += weight * gap
+                out[j, k + c] -= weight * gap
     sums[0] += off
     sums[1] += size
 
@@ -213,14 +217,15 @@ def pull(Z: Array, order: Order, ties: str, steps: Steps) -> tuple[float, float,
     """
     (n, k), weighted = Z.shape, len(order.weights) > 0
     axes, count = (0,) * k, len(order.cuts) - 1
-    sums = np.zeros((count, 2))
+    sums, all_alike = np.zeros((count, 2)), not weighted and 2 * len(order.pairs) == n * (n - 1)
 
     def work(i: int, total: Array) -> None:
         pause()
         d, fitted = shown(Z, order, ties, steps, i)
         pairs, weights, _, _ = order.piece(i)
-        _slopes(Z, axes, pairs, weights, weighted, d, fitted, total, sums[i])
+        _slopes(Z, axes, pairs, weights, weighted, all_alike, d, fitted, total, sums[i])
 
     both = ordered_sum(work, count, lambda: np.zeros((n, 2 * k)))
     off, size = sums.sum(axis=0)
-    return float(off), float(size), both[:, :k], both[:, k:]
+    apart = n * Z - Z.sum(axis=0) if all_alike else both[:, k:]
+    return float(off), float(size), both[:, :k], apart

@@ -236,7 +236,7 @@ class FittedLoss:
             off = w * (d - fitted) ** 2
             by_point += np.bincount(i, off, n) + np.bincount(j, off, n)
             squared = (d**2 - fitted**2) ** 2
-            sums += [float(w @ each) for each in (d**2, d, np.ones(len(d)), fitted**2, squared)]
+            sums += [np.sum(w * each) for each in (d**2, d, np.ones(len(d)), fitted**2, squared)]
         return Judged.of(by_point, *(2 * float(each) for each in sums))
 
     def _shown_size(self, Z: Array) -> float:
