@@ -93,16 +93,18 @@ def run(piece: Callable[[int], None], count: int, what: str | None = None) -> No
         finally:
             _here.inside = False
 
-    futures = [_pool(threads).submit(work) for _ in range(threads)]
+    futures = [_pool(threads).submit(work) for _ in range(threads - 1)]
+    own: BaseException | None = None
     try:
+        work()  # this thread is one of them
         wait(futures)
-    except BaseException:  # Ctrl-C lands here: let the pieces under way end, start no others
+    except BaseException as error:  # Ctrl-C, too: let the pieces under way end, start no others
         stopped.set()
         wait(futures)
-        raise
-    for error in (future.exception() for future in futures):
-        if error is not None and not isinstance(error, InterruptedError):
-            raise error
+        own = error
+    for found in (own, *(future.exception() for future in futures)):
+        if found is not None and not isinstance(found, InterruptedError):
+            raise found
 
 
 def _told(piece: Callable[[int], None], count: int, what: str) -> Callable[[int], None]:

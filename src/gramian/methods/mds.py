@@ -19,6 +19,7 @@ S. Pawar and D. F. M. Goodman, IEEE TVCG 25 (2019).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.evidence import Shepard
 from gramian.gram.distances import HalfSquares, from_distances, half_squares
-from gramian.maps import Array, unit_for
+from gramian.loops.threads import one_blas_thread
+from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
 from gramian.methods.embedder import generator, warn, weights_of
@@ -188,9 +190,8 @@ class MDS(DistanceReader):
         D = np.asarray(D if isinstance(D, np.ndarray) else D.read_rows(slice(0, n)))
         per_point = self.weights is not None and np.ndim(self.weights) < 2
         self._masses = weights_of(self.weights, n, "weights") if per_point else None
-        self._unit = unit_for(float(np.fmax.reduce(D, axis=None)), D.dtype)
-        given = Given.of(D, self._masses if per_point else self.weights, self._unit)
-        self.n_missing_ = given.lacking
+        given = Given.of(D, self._masses if per_point else self.weights)
+        self._unit, self.n_missing_ = given.unit, given.lacking
         self._warn_of(given)
         look = self._precomputed and self.measurement == "ratio" and not given.missing
         self._triangle = str(worst_triangle(given.D)) if look and n <= _again else ""
@@ -234,14 +235,15 @@ class MDS(DistanceReader):
     def _classical(self, D: Array, k: int, rng: np.random.Generator) -> GramEmbedding:
         n, full = len(D), completed(D)
         rough = self.solver == "auto" and n > 600 and k <= n // 6 and self.loss != "strain"
-        return GramEmbedding.of(
-            HalfSquares(full) if rough else from_distances(full),
-            k,
-            diagonal=np.zeros(n),
-            solver=BlockKrylov(tol=1e-3) if rough else self.solver,
-            memory=self.memory,
-            rng=rng,
-        )
+        with one_blas_thread() if rough else nullcontext():
+            return GramEmbedding.of(
+                HalfSquares(full) if rough else from_distances(full),
+                k,
+                diagonal=np.zeros(n),
+                solver=BlockKrylov(tol=1e-2) if rough else self.solver,
+                memory=self.memory,
+                rng=rng,
+            )
 
     def _descended(self, loss: Loss, Z: Array) -> Descent:
         """Step 3."""

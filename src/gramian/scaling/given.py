@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import InputError
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 
 __all__ = ["Given"]
 
@@ -23,6 +23,8 @@ class Given:
         NaN where not known.
     W : array of shape (n, n) or None
         In the type of D.
+    unit : float
+        The power of two that D was multiplied by, so that squares are safe.
     missing : int
         Pairs that are not known.
     lacking : int
@@ -31,23 +33,26 @@ class Given:
 
     D: Array
     W: Array | None
+    unit: float
     missing: int
     lacking: int
 
     @classmethod
-    def of(cls, D: Array, weights: Any, unit: float) -> Given:
-        """Distances times ``unit``, of which some must be above 0, and weights of points or pairs.
+    def of(cls, D: Array, weights: Any) -> Given:
+        """Distances, of which some must be above 0, and weights of points or pairs.
 
         The known pairs must hold all points together.
         """
         D = D.T if D.flags.f_contiguous else D
         peak = float(D.max())
         missing = int(np.isnan(D).sum()) // 2 if np.isnan(peak) else 0
-        if not (np.nanmax(D) if missing else peak) > 0:
+        peak = float(np.nanmax(D)) if missing else peak
+        if not peak > 0:
             raise InputError("all distances are 0: all points are equal, nothing to embed")
+        unit = unit_for(peak, D.dtype)
         D = np.ascontiguousarray(D if unit == 1 else D * D.dtype.type(unit))
         W = None if weights is None else _pair_weights(np.asarray(weights), len(D), D.dtype)
-        return cls(D, W, missing, _lacking(D, W) if missing or W is not None else 0)
+        return cls(D, W, unit, missing, _lacking(D, W) if missing or W is not None else 0)
 
     @property
     def pairs(self) -> int:

@@ -84,6 +84,8 @@ class MetricLoss:
     ----------
     D, W : array of shape (n, n), and weights or None
     name : {"stress", "sammon", "sstress"}
+    sums : pair of arrays of shape (n,)
+        What ``constants`` found.
     total : float
         What the misfit is divided by.
     steps : array of shape (n, 1)
@@ -95,6 +97,7 @@ class MetricLoss:
     D: Array
     W: Array | None
     name: str
+    sums: tuple[Array, Array]
     total: float
     steps: Array
     dtype: Any
@@ -119,11 +122,11 @@ class MetricLoss:
     def of(cls, D: Array, W: Array | None, name: str) -> MetricLoss:
         """With the sums that do not change."""
         n = len(D)
-        total, pull = constants(D, W, name)
+        total, mass = constants(D, W, name)
         everything = float(total.sum())
-        pull = np.maximum(pull, 1e-3 * pull.mean())
+        pull = np.maximum(mass, 1e-3 * mass.mean())
         steps = (everything / _steep(name) / pull * (n - 1) / n)[:, None]
-        return cls(D, W, name, everything, steps, D.dtype)
+        return cls(D, W, name, (total, mass), everything, steps, D.dtype)
 
     def __call__(self, Z: Array) -> tuple[float, Array]:
         """The loss and its slope."""
@@ -133,7 +136,7 @@ class MetricLoss:
     def judged(self, Z: Array) -> Judged:
         """Every form of stress, and what each point has of it."""
         D, W = self.D, self.W
-        total, mass = constants(D, W, "stress")
+        total, mass = self.sums if self.name == "stress" else constants(D, W, "stress")
         found, squared = misfit(D, Z, W), misfit(D, Z, W, "sstress")
         sums = (each.sum() for each in (found.size, found.length, mass, total, squared.off))
         return Judged.of(found.off, *map(float, sums))
@@ -224,7 +227,8 @@ class FittedLoss:
             first += len(d)
             found.append(np.stack([self.D[i[here], j[here]], d[here], fitted[here]]))
         each = np.concatenate(found, axis=1).astype(np.float64) / unit
-        given, shown, fitted = each[:, np.lexsort((each[2], each[0]))]
+        order = np.lexsort((each[2], each[0]))
+        given, shown, fitted = (row[order] for row in each)
         return Shepard(given, shown, fitted, m)
 
     def judged(self, Z: Array) -> Judged:
