@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest, multivariate_normal, norm
-from sklearn.datasets import load_iris
+from sklearn.covariance import OAS
+from sklearn.datasets import load_iris, load_wine
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from gramian import ICA, PCA, ProbabilisticPCA, RandomProjection
@@ -45,6 +46,7 @@ MIXING = np.array([[3.0, 1.0, 0.5], [1.0, 2.0, -0.3], [0.4, -1.0, 1.0], [2.0, 0.
 @parametrize_with_checks(
     [
         *(ProbabilisticPCA(), ProbabilisticPCA(1), ProbabilisticPCA(scale="unit")),
+        ProbabilisticPCA(shrinkage="auto"),
         *(ICA(1), ICA(1, fun="exp"), ICA(1, fun="cube")),
         *(RandomProjection(2), RandomProjection(2, kind="sparse")),
     ]
@@ -129,7 +131,7 @@ def test_em_climbs_to_a_stationary_point_of_the_true_likelihood(k, share, scale)
 @pytest.mark.parametrize("shape", [(150, 4), (10, 30)])
 def test_em_on_complete_data_meets_the_closed_form(shape):
     from gramian.data.missing import Gaps
-    from gramian.inference.factors import maximum_likelihood
+    from gramian.inference.likelihood import maximum_likelihood
 
     X = IRIS if shape[0] == 150 else np.random.default_rng(0).standard_normal(shape)
     Y, closed = X - X.mean(axis=0) + 0.1, ProbabilisticPCA(2).fit(X)
@@ -140,6 +142,54 @@ def test_em_on_complete_data_meets_the_closed_form(shape):
     assert np.isclose(found.trace[-1], closed.loglike_[-1], rtol=1e-9)
     assert np.allclose(found.factors.mean, 0.1, atol=1e-5)
     assert np.isclose(total / len(X), closed.total_variance_, rtol=1e-5)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_both_ways_of_em_meet(k, monkeypatch):
+    """Treating the factors as unknown, or only what is missing: the same optimum."""
+    from gramian.inference import likelihood
+
+    X = holes(IRIS, 0.3)
+    found = []
+    for pays in (True, False):
+        monkeypatch.setattr(likelihood, "completing_pays", lambda *_, pays=pays: pays)
+        model = ProbabilisticPCA(k, tol=1e-10, max_iter=5000).fit(X)
+        found.append((model, *model.impute(X, return_std=True)))
+    (one, filled, deviation), (other, *same) = found
+    assert np.isclose(one.loglike_[-1], other.loglike_[-1], rtol=1e-8)
+    assert np.allclose(filled, same[0], atol=1e-3) and np.allclose(deviation, same[1], atol=1e-3)
+    assert k == 1 or one.n_iter_ < other.n_iter_ / 2
+
+
+def test_shrinkage_mixes_a_multiple_of_the_identity_into_the_covariance():
+    S = np.cov(IRIS.T, ddof=0)
+    wanted = 0.8 * S + 0.2 * np.trace(S) / 4 * np.eye(4)
+    model = ProbabilisticPCA(shrinkage=0.2).fit(IRIS)
+    assert np.allclose(to_dense(model.get_covariance()), wanted, rtol=1e-9)
+    assert model.shrinkage_ == 0.2 and model.n_missing_ == 0
+    wine = load_wine().data
+    oracle = OAS().fit(wine / wine.std(axis=0))  # scikit-learn leaves out the terms in 2 / p
+    found = ProbabilisticPCA(scale="unit", shrinkage="auto").fit(wine).shrinkage_
+    assert np.isclose(found, oracle.shrinkage_, rtol=0.05)
+    assert ProbabilisticPCA(shrinkage=0.0).fit(IRIS).shrinkage_ == 0
+    # with holes it climbs the density of data and prior, and tends to the mean of each variable
+    X = holes(IRIS, 0.3)
+    climbed = ProbabilisticPCA(shrinkage="auto", tol=1e-8).fit(X)
+    assert np.all(np.diff(climbed.loglike_) >= -1e-9 * np.abs(climbed.loglike_[1:]))
+    gone = np.isnan(X)
+    flat = ProbabilisticPCA(shrinkage=0.999, tol=1e-9).fit(X)
+    assert np.abs(flat.impute(X) - flat.mean_)[gone].max() < 0.02
+    # more variables than rows, nothing to learn: maximum likelihood learns it, shrinkage little
+    wide = np.random.default_rng(0).standard_normal((12, 40))
+    given = holes(wide, 0.2)
+    errors = [
+        np.std((ProbabilisticPCA(shrinkage=s).fit(given).impute(given) - wide)[np.isnan(given)])
+        for s in (None, "auto")
+    ]
+    assert errors[1] < 0.9 * errors[0], errors
+    for bad in (1, -0.1, "some", True):
+        with pytest.raises(InputError, match="shrinkage="):
+            ProbabilisticPCA(shrinkage=bad).fit(IRIS)
 
 
 def test_posterior_and_imputation_are_conditional_gaussians():

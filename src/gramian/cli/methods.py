@@ -397,6 +397,7 @@ def ppca(
     wanted: Wanted,
     components: options.Axes = None,
     standardize: options.Standardize = False,
+    shrinkage: options.Shrinkage = None,
     max_iter: options.MostSteps = 1000,
     tol: options.Tolerance = 1e-6,
 ) -> Any:
@@ -411,6 +412,7 @@ def ppca(
     return ProbabilisticPCA(
         n_components=_count(components, 10, max(min(n - 2, p - 1), 1)),
         scale="unit" if standardize else None,
+        shrinkage=shrinkage,
         max_iter=max_iter,
         tol=tol,
         **wanted.settings,

@@ -48,6 +48,18 @@ def _landmarks(value: str | None) -> Any:
     raise GramianError(f"--landmarks {visible(value)}: a whole number or auto is needed")
 
 
+def _shrinkage(text: str | None) -> Any:
+    """``--shrinkage`` as the estimator takes it."""
+    if text in (None, "auto"):
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise GramianError(
+            f"--shrinkage takes a number from 0 to below 1, or the word auto; got {visible(text)!r}"
+        ) from None
+
+
 def _gamma(text: str | None) -> Any:
     """``--gamma`` as the estimator takes it."""
     if text in (None, "median"):
@@ -532,6 +544,18 @@ Contrast = Annotated[
         help="What non-Gaussianity is measured by: logcosh, exp (withstands outliers) or cube.",
         callback=chosen("--fun", contrasts),
         autocompletion=starting(contrasts),
+    ),
+]
+Shrinkage = Annotated[
+    str | None,
+    typer.Option(
+        "--shrinkage",
+        metavar="SHARE|auto",
+        help="Mix this share of a covariance that is alike in all directions into that of the "
+        "data, as a prior would; auto asks the data. Default: none.",
+        show_default=False,
+        callback=_shrinkage,
+        autocompletion=starting(lambda: ("auto",)),
     ),
 ]
 MostSteps = Annotated[int, typer.Option("--max-iter", metavar="N", min=1, help="The most steps.")]

@@ -49,6 +49,14 @@ def checked_iterations(max_iter: Any, tol: Any) -> None:
         raise InputError(f"tol={tol!r}: give a number of at least 0, such as 1e-6")
 
 
+def checked_shrinkage(share: Any) -> float | str | None:
+    """``None``, "auto", or a number from 0 to below 1."""
+    real = isinstance(share, numbers.Real) and not isinstance(share, bool)
+    if share is None or share == "auto" or (real and 0 <= float(share) < 1):
+        return share
+    raise InputError(f"shrinkage={share!r}: give None, 'auto', or a number from 0 to below 1")
+
+
 def share_reached(values: Array, total: float, share: float) -> int | None:
     """How many leading values exceed ``share`` of ``total``; ``None`` if they do not yet."""
     if total <= 0:

@@ -1,4 +1,4 @@
-"""Maximum likelihood of  x = m + W z + noise  when values are missing, by EM.
+"""The model  x = m + W z + noise  of rows with holes, and EM over its factors z.
 
 E  for each pattern of holes   M = s I + W_o' W_o,  E z = M^-1 W_o'(x_o - m_o),  Cov z = s M^-1
 M  each variable is regressed on (z, 1) over the rows that have it; s is what is left over
@@ -14,19 +14,12 @@ expansion: Liu, Rubin & Wu, Biometrika 85 (1998).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from gramian.data.array_rows import ArrayRows
-from gramian.data.missing import Gaps, bytes_with_gaps
+from gramian.data.missing import Gaps
 from gramian.loops.threads import one_blas_thread, ordered_sum, run
 from gramian.maps import Array
-from gramian.progress import Approach
-from gramian.show.text import count
-from gramian.spectral.pairs import Eigenpairs
-from gramian.spectral.plan import Plan
-from gramian.spectral.principal import Axes, principal_axes
 
 _least_noise = 1e-10  # of the mean variance: below, the data lie in the plane of the factors
 
@@ -47,6 +40,12 @@ class Factors:
     def floored(self) -> Factors:
         """With noise enough to divide by; 1 where nothing varies at all."""
         return replace(self, noise=max(self.noise, self.least_noise) or 1.0)
+
+    def spectrum(self) -> tuple[Array, Array]:
+        """All eigenvalues of the covariance, largest first, and their vectors."""
+        p, k = self.W.shape
+        V, D, _ = np.linalg.svd(self.W)
+        return np.pad(D**2, (0, p - k)) + self.noise, V
 
     def squares(self) -> Array:
         """w w' of every variable, (p, k k): what M is the sum of."""
@@ -72,27 +71,6 @@ class Expected:
         return np.sqrt(np.maximum(known, 0.0) + model.noise)
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """Where EM ended: the factors, one step further, every log-likelihood, and why it ended."""
-
-    factors: Factors
-    further: Factors
-    trace: Array
-    stopped: str
-    converged: bool
-    plan: Plan
-
-    def axes(self, n: int, tolerance: float) -> tuple[Axes, float]:
-        """Eigenpairs of n Cov, audited by what one more step makes of them, and the trace."""
-        model, p = self.factors, len(self.factors.mean)
-        V, D, _ = np.linalg.svd(model.W, full_matrices=False)
-        values = n * (D**2 + model.noise)
-        image = n * (self.further.W @ (self.further.W.T @ V) + self.further.noise * V)
-        pairs = Eigenpairs.of(model.W, values, V, tolerance=tolerance, image=image)
-        return Axes(pairs, self.plan), n * float(np.sum(D**2) + p * model.noise)
-
-
 def expected(gaps: Gaps, model: Factors) -> Expected:
     """The factors of every row, in the order of ``gaps``."""
     model = model.floored()
@@ -111,58 +89,7 @@ def expected(gaps: Gaps, model: Factors) -> Expected:
     return Expected(Z, covariances, density)
 
 
-def maximum_likelihood(gaps: Gaps, k: int, max_iter: int, tol: float, **how: Any) -> Fitted:
-    """Climb until less than ``tol`` a row is left to gain, by Aitken's estimate.
-
-    ``gaps`` are deviations from the mean; ``how`` says how the axes at the start are found.
-    """
-    factors, plan = _start(gaps, k, how)
-    trace: list[float] = []
-    floor = factors.least_noise
-    told = Approach("filling in", tol)
-    while True:
-        likelihood, further = _step(gaps, factors, floor)
-        trace.append(likelihood)
-        steps = len(trace)
-        left = _left_to_gain(trace)
-        told(steps, left / len(gaps.X))
-        if left < tol * len(gaps.X):
-            why, converged = f"less than {tol:g} a row of log-likelihood was left to gain", True
-        elif factors.noise <= floor:
-            why, converged = "the noise vanished, the data lie in the plane of the axes", True
-        elif steps >= max_iter:
-            why, converged = f"more than {tol:g} a row of log-likelihood is left to gain", False
-        else:
-            factors = further
-            continue
-        stopped = f"after {steps} step{'s' * (steps > 1)}: {why}"
-        return Fitted(factors, further, np.array(trace), stopped, converged, plan)
-
-
-def _start(gaps: Gaps, k: int, how: dict[str, Any]) -> tuple[Factors, Plan]:
-    """The axes of the data with holes at the mean."""
-    n, p = gaps.X.shape
-    found = principal_axes(ArrayRows(gaps.X), k, **how)
-    values = found.pairs.values / n
-    left = max(float(np.sum(gaps.X**2)) / n - float(np.sum(values)), 0.0)
-    noise = max(left / (p - k), 1e-6 * float(values[0]))
-    W = found.pairs.vectors * np.sqrt(np.maximum(values - noise, 1e-3 * noise))
-    many = count(gaps.patterns, "pattern")
-    route = f"EM over {many} of missing values, started at: {found.plan.route}"
-    needs = found.plan.bytes + bytes_with_gaps(n, p)
-    return Factors(W, np.zeros(p), noise), replace(found.plan, route=route, bytes=needs)
-
-
-def _left_to_gain(trace: list[float]) -> float:
-    """The last gain, and all that would follow if gains go on shrinking at their rate."""
-    if len(trace) < 3:
-        return np.inf
-    before, gain = trace[-2] - trace[-3], trace[-1] - trace[-2]
-    rate = min(max(gain / before, 0.0), 0.999) if before > 0 else 0.0
-    return gain / (1 - rate)
-
-
-def _step(gaps: Gaps, factors: Factors, floor: float) -> tuple[float, Factors]:
+def factor_step(gaps: Gaps, factors: Factors, floor: float) -> tuple[float, Factors]:
     """The log-likelihood of ``factors``, and the factors after one step."""
     (p, k), n = factors.W.shape, len(gaps.X)
     one = k + 1

@@ -3,7 +3,8 @@
 1. model      x = m + W z + e,   z ~ N(0, I_k),   e ~ N(0, s I_p);   so  Cov x = W W' + s I
 2. complete   m = mean,  Cov = V L V',  s = mean of the p - k smallest eigenvalues,
               W = V_k (L_k - s)^1/2                                      (closed form, as PCA)
-3. missing    EM on the values that are there, nothing filled in; then W = V_k (L_k - s)^1/2 again
+3. missing    EM on the values that are there; W = V_k (L_k - s)^1/2 again.
+              Few rows: Cov is mixed with a multiple of I, as a prior would (``shrinkage``)
 4. place      u = E[V' W z | x]: what the axes show of x once noise is taken off.
               Complete: (1 - s / l_i) v_i'(x - m), which is PCA as s goes to 0.
 5. impute     x_j = m_j + w_j' E z,   variance  w_j' Cov(z) w_j + s
@@ -23,8 +24,13 @@ from gramian.data.door import Opened, replace_rows
 from gramian.data.missing import Gaps, any_missing, read_with_gaps
 from gramian.data.moments import units_of
 from gramian.errors import NotConvergedWarning
-from gramian.inference.choose import checked_iterations, counted_components
-from gramian.inference.factors import Factors, expected, maximum_likelihood
+from gramian.inference.choose import (
+    checked_iterations,
+    checked_shrinkage,
+    counted_components,
+)
+from gramian.inference.factors import Factors, expected
+from gramian.inference.likelihood import filled, maximum_likelihood
 from gramian.maps import Array
 from gramian.methods.embedder import generator, warn
 from gramian.methods.linear import LinearEmbedder, counting
@@ -49,6 +55,11 @@ class ProbabilisticPCA(LinearEmbedder):
         How many axes; ``None`` for as many as leave a direction for the noise.
     scale : {None, "unit"}
         "unit" divides each variable by its standard deviation.
+    shrinkage : None, "auto" or float
+        Share, from 0 to below 1, of a covariance that is the same in all directions, mixed into
+        that of the data: what a prior does. "auto" takes the share that should bring it nearest
+        to the truth (Chen and others, 2010). Then all axes may be kept
+        (``n_components=None``), and missing values are filled in best. ``None``: no prior.
     max_iter : int
         The most steps of EM, where values are missing.
     tol : float
@@ -63,8 +74,10 @@ class ProbabilisticPCA(LinearEmbedder):
     noise_variance_ : float
         s: mean variance of the p - k directions left out.
     loglike_ : array of shape (n_iter_,) or None
-        Log-likelihood of the data after each step; it never falls. ``None`` where the data lie in
-        a plane and have no density.
+        Log-likelihood of the data after each step, plus that of the prior if there is one; it
+        never falls. ``None`` where the data lie in a plane and have no density.
+    shrinkage_ : float
+        The share of the prior; 0 without one.
     n_iter_ : int
     stopping_ : str
         Why it ended, in words.
@@ -92,6 +105,7 @@ class ProbabilisticPCA(LinearEmbedder):
         n_components: int | None = None,
         *,
         scale: str | None = None,
+        shrinkage: float | str | None = None,
         max_iter: int = 1000,
         tol: float = 1e-6,
         solver: Any = "auto",
@@ -100,6 +114,7 @@ class ProbabilisticPCA(LinearEmbedder):
     ) -> None:
         self.n_components = n_components
         self.scale = scale
+        self.shrinkage = shrinkage
         self.max_iter = max_iter
         self.tol = tol
         self.solver = solver
@@ -107,17 +122,22 @@ class ProbabilisticPCA(LinearEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Opened, weights: Any = None) -> None:
-        n, p = opened.rows.shape
         checked_iterations(self.max_iter, self.tol)
-        if any_missing(opened.rows):
+        shrunk = checked_shrinkage(self.shrinkage) is not None
+        if any_missing(opened.rows) or shrunk:
             self._climb(opened)
-            return
+        else:
+            self._solve(opened)
+
+    def _solve(self, opened: Opened) -> None:
+        """Step 2."""
+        n, p = opened.rows.shape
         k = counted_components(self.n_components, min(n - 1, p))
         k = min(k, _most(n, p)) if self.n_components is None else k
         Y, total, _, back, deviations = self._centering(opened, np.ones(1))
         found = principal_axes(Y, k, **self._how())  # 2
         self._keep(counting(found, Y), total, back, deviations, Y.dtype)
-        self.n_missing_, self.n_iter_ = 0, 1
+        self.n_missing_, self.n_iter_, self.shrinkage_ = 0, 1, 0.0
         self.stopping_ = "after 1 step: complete data have a closed form"
         self.loglike_ = None
         if self.noise_variance_ > 0 or (k == p and self.rank_ == p):
@@ -131,13 +151,13 @@ class ProbabilisticPCA(LinearEmbedder):
         gaps.refuse_empty(columns=True, names=opened.columns)
         mean, deviations, unit = gaps.moments()
         if p == 1 or not deviations.any():  # nothing to learn from: the mean is all there is
-            self._fit(replace_rows(opened, gaps.filled(mean)))
+            self._solve(replace_rows(opened, gaps.filled(mean)))
             self.n_missing_ = gaps.missing
             return
         k = counted_components(self.n_components, _most(*rows.shape))
         units = units_of(self.scale, deviations, opened.columns) / unit
         Y = gaps.centered(mean, 1 / units)
-        fitted = maximum_likelihood(Y, k, self.max_iter, self.tol, **self._how())
+        fitted = maximum_likelihood(Y, k, self.max_iter, self.tol, self.shrinkage, **self._how())
         back = 1.0 if self.scale else unit
         self._divisor, self.n_samples_ = float(len(gaps.X)), len(gaps.X)
         self.scale_ = units if self.scale else None
@@ -145,6 +165,7 @@ class ProbabilisticPCA(LinearEmbedder):
         found, total = fitted.axes(len(gaps.X), np.sqrt(self.tol))
         self._keep(found, total, back, fitted.factors.deviations() / back, rows.dtype)
         self.n_missing_, self.n_iter_ = gaps.missing, len(fitted.trace)
+        self.shrinkage_ = fitted.shrinkage
         self.loglike_ = fitted.trace - gaps.counts() @ np.log(units)
         self.stopping_ = fitted.stopped
         if not fitted.converged:
@@ -210,20 +231,25 @@ class ProbabilisticPCA(LinearEmbedder):
         check_is_fitted(self)
         return super()._open(X, reset=False)
 
-    def _expected(self, opened: Opened) -> tuple[Gaps, Any]:
-        """Steps 4 and 5: the factors of rows with holes, in units of the model."""
+    def _gaps(self, opened: Opened) -> tuple[Gaps, Gaps]:
+        """Rows with holes, as they are and in units of the model about its mean."""
         gaps = Gaps.of(read_with_gaps(opened.rows, self.memory))
         gaps.refuse_empty(columns=False)
-        Y = gaps.centered(self.mean_, 1 / self._units())
+        return gaps, gaps.centered(self.mean_, 1 / self._units())
+
+    def _expected(self, opened: Opened) -> tuple[Gaps, Any]:
+        """Step 4: the factors of rows with holes, in units of the model."""
+        gaps, Y = self._gaps(opened)
         return gaps, expected(Y, self._factors())
 
     def _filled(self, opened: Opened) -> tuple[Array, Array]:
-        gaps, found = self._expected(opened)
-        model = self._factors()
-        there = np.repeat(gaps.seen, np.diff(gaps.ends), axis=0)
-        X = np.where(there, gaps.X, self.mean_ + found.mean @ model.W.T * self._units())
-        deviations = np.repeat(found.deviations(model), np.diff(gaps.ends), axis=0) * self._units()
-        return gaps.restored(X), gaps.restored(np.where(there, 0.0, deviations))
+        """Step 5."""
+        gaps, Y = self._gaps(opened)
+        values, deviations = filled(Y, self._factors())
+        sizes, units = np.diff(gaps.ends), self._units()
+        there = np.repeat(gaps.seen, sizes, axis=0)
+        X = np.where(there, gaps.X, self.mean_ + values * units)
+        return gaps.restored(X), gaps.restored(np.repeat(deviations, sizes, axis=0) * units)
 
     def _factors(self) -> Factors:
         """W = V (L - s)^1/2 as it stands after the fit, about the mean."""
@@ -249,12 +275,20 @@ class ProbabilisticPCA(LinearEmbedder):
 
     def _keeps(self) -> dict[str, Any]:
         counts = dict.fromkeys(("n_iter_", "n_missing_"), int)
-        return {**super()._keeps(), **counts, "loglike_": "t?", "stopping_": str}
+        return {
+            **super()._keeps(),
+            **counts,
+            "shrinkage_": float,
+            "loglike_": "t?",
+            "stopping_": str,
+        }
 
     def _shown(self) -> dict[str, Any]:
         shown = super()._shown()
         told = {"noise_variance": float(self.noise_variance_)}
-        if self.loglike_ is not None:
+        if self.shrinkage_:
+            told["shrinkage"] = self.shrinkage_
+        elif self.loglike_ is not None:
             told["log_likelihood"] = float(self.loglike_[-1])
         ended = f"{count(self.n_missing_, 'value')} missing in the fit; ended {self.stopping_}"
         return {**shown, "measures": told, "notes": (ended, *shown["notes"])}

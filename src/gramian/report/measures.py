@@ -110,6 +110,25 @@ _READING |= {
     "edges": ("Edges of the graph", "Pairs of neighbors that are joined."),
     "gamma": ("Gamma", "Of the kernel: the larger, the more local."),
     "zero_eigenvalues": ("Zero eigenvalues", "1 is right for a graph in one part."),
+    "shrinkage": (
+        "Shrinkage",
+        "Share of a covariance that is alike in all directions, mixed into that of the data; near "
+        "0 the rows are many, near 1 they say little.",
+    ),
+    "singular values": (
+        "Singular values",
+        "How strongly each axis joins documents and terms, largest first; where they level off, "
+        "axes say little more.",
+    ),
+    "dimension_promised": (
+        "Dimensions for a promise",
+        "So many keep every squared distance of as many points within eps, by the bound of "
+        "Johnson and Lindenstrauss; fewer are often enough.",
+    ),
+    "density": (
+        "Density",
+        "Share of the projection that is not 0; 1 is Gaussian, less is quicker on sparse data.",
+    ),
     "noise_variance": ("Noise variance", "Mean variance in the directions left out."),
     "log_likelihood": (
         "Log-likelihood",
