@@ -14,13 +14,11 @@ paper has terms as rows.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
@@ -29,20 +27,13 @@ from gramian.data.door import Opened, as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows
 from gramian.data.weighting import Weighting
+from gramian.data.words import counted
 from gramian.errors import CertificateWarning, InputError
 from gramian.maps import Array, unit_for
 from gramian.methods.embedder import Embedder, generator, rescaled, row_by_row, warn
-from gramian.quality.cosines import nearest
-from gramian.show.text import listed
+from gramian.quality.cosines import Matches, nearest
 from gramian.spectral.plan import Plan, expected_passes, plan_axes
-from gramian.spectral.principal import principal_axes, rank_tolerance
-
-
-class Matches(NamedTuple):
-    """What a search found, best first: positions, and cosines between -1 and 1."""
-
-    indices: Array
-    cosines: Array
+from gramian.spectral.triplets import triplets
 
 
 class LSI(Embedder):
@@ -146,31 +137,31 @@ class LSI(Embedder):
         unit = unit_for(_peak(moments), X.dtype)  # near 1: squares of tiny and huge numbers exist
         Y = X.then(Centering.of(zero, zero, ones * unit, np.ones(1), X.dtype))
         rng = generator(self.random_state)
-        found = principal_axes(Y, k, solver=self.solver, memory=self.memory, rng=rng)  # 2
-        pairs = found.pairs
-        s = np.sqrt(np.maximum(pairs.values, 0.0))
-        V = np.ascontiguousarray(pairs.vectors, dtype=X.dtype)
-        Z = coordinates(Y, V)  # 3
+        found = triplets(Y, k, solver=self.solver, memory=self.memory, rng=rng)  # 2
+        Z = coordinates(Y, found.right)  # 3
         spread, lengths = _spread(Z)
-        self.rank_ = int(np.sum(s > rank_tolerance(X.shape, X.dtype) * s[0]))
-        self.residuals_ = _triplets(pairs.residuals, s, lengths, self.rank_)
-        self.tolerance_ = pairs.tolerance
-        if self.rank_ == 0:
-            warn("X holds nothing but zeros: every singular value is 0 and the axes are arbitrary")
-        elif self.residuals_.max() > self.tolerance_:
-            warn(
-                f"an axis has residual {self.residuals_.max():.1e}, asked for "
-                f"{self.tolerance_:.1e}; see residuals_",
-                CertificateWarning,
-            )
-        self.components_ = np.ascontiguousarray(V.T)
-        self.singular_values_ = s / unit
+        self.rank_, self.tolerance_ = found.rank, found.pairs.tolerance
+        self.residuals_ = found.residuals(lengths)
+        self._warn()
+        self.components_ = np.ascontiguousarray(found.right.T)
+        self.singular_values_ = found.values / unit
         total = float(np.sum(moments.variance)) * (unit / moments.unit) ** 2
         self.explained_variance_ = rescaled(spread, unit)
         self.explained_variance_ratio_ = spread / total if total > 0 else np.zeros(k)
         self.documents_ = Z if unit == 1 else Z / X.dtype.type(unit)
         self.n_components_, self.n_samples_ = k, X.shape[0]
         self.plan_ = replace(found.plan, passes=X.passes)
+
+    def _warn(self) -> None:
+        worst = self.residuals_.max()
+        if self.rank_ == 0:
+            warn("X holds nothing but zeros: every singular value is 0 and the axes are arbitrary")
+        elif worst > self.tolerance_:
+            warn(
+                f"an axis has residual {worst:.1e}, asked for {self.tolerance_:.1e}; "
+                "see residuals_",
+                CertificateWarning,
+            )
 
     @property
     def terms_(self) -> Array:
@@ -242,23 +233,10 @@ class LSI(Embedder):
             the fit count for nothing, with a warning that names them.
         """
         check_is_fitted(self)
-        if self.vocabulary_ is None:
-            raise InputError(
-                "the terms have no names: fit a frame, or give them, fit(X, terms=names); a row "
-                "of counts can be searched for as it is"
-            )
-        said = re.findall(r"\w+", words) if isinstance(words, str) else list(map(str, words))
-        known = {name.casefold(): j for j, name in reversed([*enumerate(self.vocabulary_)])}
-        found = [known[word.casefold()] for word in said if word.casefold() in known]
-        unknown = [repr(word) for word in said if word.casefold() not in known]
-        if not found:
-            what = f"none of {listed(unknown)} is" if unknown else "there is no word that is"
-            raise InputError(f"{what} a term of the fit; use words that its documents hold")
+        row, unknown = counted(words, self.vocabulary_)
         if unknown:
-            are = "is no term" if len(unknown) == 1 else "are no terms"
-            warn(f"{listed(unknown)} {are} of the fit and counted for nothing")
-        row = np.bincount(found, minlength=len(self.vocabulary_)).astype(np.float64)
-        return scipy.sparse.csr_array(row[None])
+            warn(unknown)
+        return row
 
     def search(self, query: Any, k: int = 10) -> Matches:
         """Step 5: the ``k`` documents nearest to a query.
@@ -279,9 +257,10 @@ class LSI(Embedder):
         words = isinstance(query, str) or (
             isinstance(query, (list, tuple)) and all(isinstance(each, str) for each in query)
         )
-        Q = self._place(self._open_rows(self.query(query)) if words else self._open(query, False))
-        found = Matches(*nearest(np.asarray(self.documents_), Q, k, "documents"))
-        return Matches(found.indices[0], found.cosines[0]) if words else found
+        opened = open_rows(self.query(query)) if words else self._open(query, False)
+        Q = self._place(opened)
+        found = nearest(np.asarray(self.documents_), Q, k, "documents")
+        return found.first() if words else found
 
     def similar(self, term: str | int, k: int = 10) -> Matches:
         """The ``k`` terms nearest to one of them, itself left out.
@@ -301,12 +280,9 @@ class LSI(Embedder):
         else:
             raise InputError(f"term={term!r}: give a name, or a column from 0 to {p - 1}")
         T = self.terms_
-        indices, cosines = nearest(T, T[j : j + 1], min(k + 1, p), "terms")
-        others = np.flatnonzero(indices[0] != j)[:k]
-        return Matches(indices[0, others], cosines[0, others])
-
-    def _open_rows(self, X: Any) -> Opened:
-        return open_rows(X, self.memory)
+        indices, cosines = nearest(T, T[j : j + 1], min(k + 1, p), "terms").first()
+        others = np.flatnonzero(indices != j)[:k]
+        return Matches(indices[others], cosines[others])
 
     def _weighted(self, opened: Opened) -> Any:
         return opened.rows if self.weighting_ is None else self.weighting_.rows(opened.rows)
@@ -363,14 +339,3 @@ def _spread(Z: Any) -> tuple[Array, Array]:
     moments = open_rows(Z).rows.moments(np.ones(1))
     squares = (moments.variance + moments.high**2) * moments.weight
     return moments.variance / moments.unit**2, np.sqrt(squares) / moments.unit
-
-
-def _triplets(residuals: Array, s: Array, lengths: Array, rank: int) -> Array:
-    """max(|X v - s u|, |X' u - s v|) / s_1 with u = X v / s: the second is |X'X v - s^2 v| / s.
-
-    ``residuals`` are |X'X v - s^2 v| / s_1^2, ``lengths`` |X v|. Beyond the rank s is 0 and X v
-    has to be.
-    """
-    out = lengths / (s[0] or 1.0)
-    out[:rank] = residuals[:rank] * s[0] / s[:rank]
-    return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,18 @@ from gramian.errors import InputError
 from gramian.maps import Array
 
 
-def nearest(Z: Array, Q: Array, k: Any, what: str) -> tuple[Array, Array]:
+class Matches(NamedTuple):
+    """What a search found, best first: positions, and cosines between -1 and 1."""
+
+    indices: Array
+    cosines: Array
+
+    def first(self) -> Matches:
+        """Those of the first query."""
+        return Matches(self.indices[0], self.cosines[0])
+
+
+def nearest(Z: Array, Q: Array, k: Any, what: str) -> Matches:
     """Positions and cosines of the ``k`` rows of Z nearest to each row of Q, best first.
 
     A row of zeros has the cosine 0 with everything. Equal cosines come in the order of the rows.
@@ -29,7 +40,7 @@ def nearest(Z: Array, Q: Array, k: Any, what: str) -> tuple[Array, Array]:
             few = np.flatnonzero(row >= worst[i - a]) if k < n else np.arange(n)
             best = few[np.argsort(-row[few], kind="stable")[:k]]
             indices[i], cosines[i] = best, row[best]
-    return indices, cosines
+    return Matches(indices, cosines)
 
 
 def _unit(Z: Array) -> Array:
