@@ -122,4 +122,4 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _reason(error: OSError) -> str:
-    return error.strerror or type(error).__name__
+    return error.strerror or str(error) or type(error).__name__

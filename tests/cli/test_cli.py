@@ -278,7 +278,7 @@ def test_a_bug_asks_for_a_report(run, stub, monkeypatch):
         (["pca"], "FILE"),
         (["pca", "absent.csv"], "no such file"),
         (["pca", "iris.cvs"], "did you mean 'iris.csv'"),
-        (["pca", "."], "director"),
+        (["pca", "."], "empty.csv: the file is empty"),  # a folder is all its files
         (["pca", "absent.npy"], "no file"),
         (["pca", "nan.csv"], "1 value missing, the first in column 'b', row 2"),
         (["pca", "empty.csv"], "empty"),

@@ -85,8 +85,8 @@ File = Annotated[
     str,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV or Parquet table with one row per observation, a NumPy .npy array, "
-        "or - for standard input.",
+        help="CSV, TSV, Parquet or Arrow table with one row per observation, a NumPy .npy array, a "
+        "Zarr, HDF5 or .h5ad store, a folder or pattern of files, or - for standard input.",
         show_default=False,
     ),
 ]

@@ -34,18 +34,15 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -
     int
         Exit code 0. A run that would be refused for memory raises as it would.
     """
+    from gramian.data.door import Opened
     from gramian.memory import budget, in_words
     from gramian.spectral.plan import Expected
 
     messages = request.messages
     with messages.collecting_warnings(), messages.working(f"looking at {reading.name}"):
         data, about = _looked_at(reading)
-        on_disk = isinstance(data.X, str)
-        known = (
-            _opened(data, reading, request.memory)
-            if on_disk
-            else Expected(data.shape, getattr(data.X, "D", data.X).dtype)
-        )
+        on_disk = isinstance(data.X, Opened)
+        known = data.X.rows if on_disk else Expected(data.shape, getattr(data.X, "D", data.X).dtype)
         model = method.build(wanted(data, request), **own)
         found = model.plan(known)
     dtype, resident = known.dtype, known.resident
@@ -90,17 +87,6 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -
         f"passes  about {count(passes, 'pass', 'passes')} over the data; {once}"
     )
     return 0
-
-
-def _opened(data: Data, reading: Reading, memory: Any) -> Any:
-    """What stays in its file: known by its shape."""
-    if reading.distances:
-        from gramian.data.dissimilarities import open_distances
-
-        return open_distances(data.X, memory).D
-    from gramian.data.door import open_rows
-
-    return open_rows(data.X, memory).rows
 
 
 def _looked_at(reading: Reading) -> tuple[Data, bool]:

@@ -14,7 +14,6 @@ from gramian.show.text import count, visible
 
 __all__ = ["Data", "Reading"]
 
-_ARRAYS = (".npy", ".npz", ".mtx", ".bed")
 _FOR_TABLES = (
     *("columns", "drop", "id", "color", "label"),
     *("no_header", "delimiter", "decimal", "missing"),
@@ -34,10 +33,10 @@ class Data:
 
     def where_missing(self) -> str | None:
         """One sentence on the missing values of a table, if it has any."""
-        if self.variables is None or isinstance(self.X, str):
-            return None
         import numpy as np
 
+        if self.variables is None or not isinstance(self.X, np.ndarray):
+            return None
         cells = np.argwhere(np.isnan(self.X))
         if not len(cells):
             return None
@@ -88,7 +87,7 @@ class Reading:
         return "standard input" if self.file == "-" else os.path.basename(self.file)
 
     def read(self, part: Any = None) -> Data:
-        """Open the file: arrays stay on disk, tables come into memory.
+        """Open the file: what is larger than the memory it may use stays there.
 
         Parameters
         ----------
@@ -101,9 +100,18 @@ class Reading:
         """
         if self.distances:
             return self._open_distances()
-        if os.path.splitext(self.file)[1].lower() in _ARRAYS:
-            return self._open_array()
-        return self._read_table(part)
+        return self._read_table(part) if self._is_table else self._open_rows()
+
+    @property
+    def _is_table(self) -> bool:
+        """Whether it is one table, whose columns can be chosen; unknown endings are text."""
+        from gramian.data.door import OPENERS, TABLES, ending_of
+
+        path = os.path.expanduser(self.file.partition("::")[0])
+        several = os.path.isdir(path) or (
+            not os.path.exists(path) and any(sign in path for sign in "*?[")
+        )
+        return not several and (ending_of(path) in TABLES or ending_of(path) not in OPENERS)
 
     def image(self, variables: int) -> tuple[int, int] | None:
         """Height and width of the image that a row is, if it is one.
@@ -129,14 +137,13 @@ class Reading:
             )
         return height, width
 
-    def _open_array(self) -> Data:
-        """A ``.npy``, ``.npz``, ``.mtx`` or ``.bed`` file; the method visits it in blocks."""
+    def _open_rows(self) -> Data:
+        """An array, a store, a folder or a pattern of files; the method visits it in blocks."""
         from gramian.data.door import open_rows
 
-        self._refuse_table_options("a bare array, no columns of text")
+        self._refuse_table_options("numbers alone, or several files")
         found = open_rows(self.file, self.memory)
-        n, p = found.rows.shape
-        return Data(self.file, (n, p), found.columns, found.labels)
+        return Data(found, found.rows.shape, found.columns, found.labels)
 
     def _open_distances(self) -> Data:
         """A matrix of distances: in memory if it fits, else left in its file for the method."""
@@ -169,6 +176,7 @@ class Reading:
                 )
 
     def _read_table(self, part: Any) -> Data:
+        from gramian.data.door import from_table
         from gramian.data.tables import MISSING, read_table
         from gramian.memory import budget
 
@@ -184,10 +192,12 @@ class Reading:
             labels=self.id,
             others=tuple({name: None for name in (self.color, self.label) if name is not None}),
             max_bytes=budget(self.memory),
+            blocks=True,
         )
         others = {name: self._values(texts) for name, texts in table.others.items()}
-        n, p = table.numbers.shape
-        return Data(table.numbers, (n, p), table.columns, table.labels, others, table.notes)
+        found = from_table(table, self.memory)
+        X = table.numbers if found.rows.resident else found
+        return Data(X, found.rows.shape, table.columns, table.labels, others, table.notes)
 
     def _values(self, texts: list[str]) -> list[Any]:
         """A column as numbers if every present cell is one (a numeric color column), else text."""

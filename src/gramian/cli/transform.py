@@ -46,15 +46,17 @@ def transform(model: Path, reading: Reading, request: Writes) -> int:
                 fitted.set_params(memory=request.memory)
             data = _read(reading, fitted, visible(model.name))
         with messages.working("placing"), data.by_name(fitted):
+            streamed = _is_streamed(data, request)
             embedding = replace(
-                _placed(fitted, data, visible(model.name)),
+                _placed(fitted, data, visible(model.name), request if streamed else None),
                 source=reading.name,
                 command=typed(),
                 provenance=provenance(reading.file),
                 color=reading.color or "",
             )
-        with messages.working("writing"):
-            outputs.write(embedding, fitted)
+        if not streamed:
+            with messages.working("writing"):
+                outputs.write(embedding, fitted)
     return conclude(embedding, outputs, request)
 
 
@@ -104,15 +106,36 @@ def _columns(names: Sequence[str]) -> str:
     return f"the column{'s' * (len(names) > 1)} {listed(names)}"
 
 
-def _placed(fitted: Any, data: Data, model: str) -> Embedding:
-    """Coordinates, and how far outside the axes the rows lie."""
+def _is_streamed(data: Data, request: Writes) -> bool:
+    """Whether rows are placed and written a block at a time."""
+    from gramian.cli.placing import STREAMED
+    from gramian.data.door import Opened
+
+    outputs = request.outputs
+    if not isinstance(data.X, Opened) or data.X.rows.resident or outputs.coordinates is None:
+        return False
+    return outputs.report is None and outputs.coordinates.suffix.lower() in STREAMED
+
+
+def _placed(fitted: Any, data: Data, model: str, request: Writes | None) -> Embedding:
+    """Coordinates, and how far outside the axes the rows lie; written at once for a ``request``."""
     import numpy as np
 
-    columns = dict(data.columns)
     measures, notes = {}, [*data.notes, f"placed by {model}; eigenvalues and shares are the fit's"]
-    if hasattr(fitted, "placement_residual"):
-        left = fitted.placement_residual(data.X)
-        columns["placement_residual"] = left
+    if request is not None:
+        from gramian.cli.placing import place_to_file
+
+        path = request.outputs.coordinates
+        assert path is not None
+        safe = request.outputs.excel_safe
+        embedding = place_to_file(fitted, data, path, excel_safe=safe)
+    else:
+        columns = dict(data.columns)
+        if hasattr(fitted, "placement_residual"):
+            columns["placement_residual"] = fitted.placement_residual(data.X)
+        embedding = fitted.to_embedding(data.X, labels=data.labels, columns=columns)
+    if "placement_residual" in embedding.columns:
+        left = embedding.columns["placement_residual"]
         worst = int(np.argmax(left))
         who = f"row {worst + 1}" if data.labels is None else visible(data.labels[worst], 40)
         measures = {
@@ -123,7 +146,6 @@ def _placed(fitted: Any, data: Data, model: str) -> Embedding:
             f"placement residual, how far {count(len(left), 'row')} lie outside the axes: median "
             f"{number(float(np.median(left)))}, largest {number(float(left[worst]))} ({who})"
         )
-    embedding: Embedding = fitted.to_embedding(data.X, labels=data.labels, columns=columns)
     return replace(
         embedding,
         labels=data.labels,

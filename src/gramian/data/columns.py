@@ -9,9 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
-
-import numpy as np
+from typing import Any, Literal
 
 from gramian.errors import InputError
 
@@ -26,7 +24,7 @@ class Table:
 
     Attributes
     ----------
-    numbers : ndarray of shape (n, p)
+    numbers : ndarray of shape (n, p), or a ``RowBlocked`` where they stay in a file
         float64, or float32 where the source is float32. C-order, except where it is a view of a
         frame's own memory. NaN means missing.
     columns : tuple of str
@@ -39,7 +37,7 @@ class Table:
         What was decided on the way and should be said aloud.
     """
 
-    numbers: np.ndarray
+    numbers: Any
     columns: tuple[str, ...]
     labels: tuple[str, ...] | None
     others: dict[str, list[str]]

@@ -1,12 +1,17 @@
 """The one door: whatever holds rows of numbers becomes a map.
 
-array, list, frame, sparse matrix, path, Dask  ->  ArrayRows | NpyRows | SparseRows | DaskRows,
-and the names
+array, list, frame, sparse matrix, AnnData                ->  ArrayRows | SparseRows
+path of a file, a folder, a pattern of files (``OPENERS``)  ->  the same, or NpyRows | BedRows |
+    BlockRows | StagedRows | SparseFile | StackedRows of those, which visit a file in blocks
+Dask array or frame                                        ->  DaskRows
+
+and the names that came with them.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,14 +25,15 @@ from gramian.data.sparse import SparseRows
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.maps import Array
 from gramian.memory import budget, in_words
+from gramian.show.text import visible
 
-_tables = (".csv", ".tsv", ".txt", ".parquet", ".gz", ".zst")
+IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".pgm", ".ppm", ".tif", ".tiff", ".webp")
 
 
 class Opened(NamedTuple):
     """Rows and the names that came with them."""
 
-    rows: RowBlocked | SparseRows
+    rows: Any  # RowBlocked, SparseRows or SparseFile
     columns: tuple[str, ...] | None
     labels: tuple[str, ...] | None
 
@@ -42,17 +48,25 @@ def open_rows(X: Any, memory: Any = None) -> Opened:
 
     Parameters
     ----------
-    X : array-like, sparse matrix, frame, or path to .npy, .npz, .mtx, .bed, .csv, .tsv or .parquet
+    X : array-like, sparse matrix, frame, AnnData, what this returns, or path
+        Of a file (see ``OPENERS``), of a folder of files of one kind or of images, or a pattern
+        such as ``"part-*.parquet"``.
         A Dask array or frame is visited where it lies.
     memory : int, str or None
-        Budget; a ``.npy`` file that does not fit it is visited in blocks.
+        Budget; a file that does not fit it is visited in blocks.
     """
+    if isinstance(X, Opened):
+        return X
     if isinstance(X, (str, os.PathLike)):
-        return _from_path(Path(X).expanduser(), memory)
+        return _from_path(os.fspath(X), memory)
     if is_lazy(X):
         found, names = open_dask(X, memory)
         _refuse_empty(found.shape)
         return Opened(found, names, None)
+    if all(hasattr(type(X), name) for name in ("obs_names", "var_names", "X")):
+        from gramian.data.stores import open_anndata
+
+        return Opened(*open_anndata(X, memory))
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         refuse_type(X.dtype, "the sparse matrix")
         _refuse_empty(X.shape)
@@ -141,29 +155,177 @@ def refuse_absent(path: Path) -> None:
         raise InputError(f"{path} is a folder; name a file in it")
 
 
-def _from_path(path: Path, memory: Any) -> Opened:
-    refuse_absent(path)
-    ending = path.suffix.lower()
-    if ending == ".npy":
-        rows = NpyRows(path, memory)
-        _refuse_empty(rows.shape)
-        return Opened(rows, None, None)
-    if ending == ".bed":
-        from gramian.data.plink import BedRows
+def ending_of(path: Any) -> str:
+    """What a path's name says its content is: the ending, without what says how it is packed."""
+    ending = Path(path).suffix.lower()
+    return ".csv" if ending in (".gz", ".zst") else ending
 
-        genotypes = BedRows(path, memory)
-        return Opened(genotypes, genotypes.variants, genotypes.samples)
-    if ending == ".mtx" or (ending == ".npz" and holds_sparse(path)):
+
+def _from_path(given: str, memory: Any) -> Opened:
+    """A file, a folder, or a pattern of files; ``store::name`` names an array in a store."""
+    text, _, inside = given.partition("::")
+    path = Path(text).expanduser()
+    if not path.exists() and any(sign in text for sign in "*?["):
+        return _from_several(_matches(path), memory)
+    if path.is_dir() and not _is_zarr(path):
+        return _from_several(_members(path), memory)
+    if not path.exists():
+        refuse_absent(path)
+    ending = ".zarr" if path.is_dir() else ending_of(path)
+    if inside and ending not in STORES:
+        raise InputError(f"{given}: '::' names an array in {' or '.join(STORES)}, not in {ending}")
+    if ending not in OPENERS:
+        known = ", ".join(OPENERS)
+        raise InputError(f"cannot tell what {path.name} is from its ending; known are {known}")
+    found = OPENERS[ending](path, inside, memory)
+    _refuse_empty(found.rows.shape)
+    return found
+
+
+def _open_npy(path: Path, _: str, memory: Any) -> Opened:
+    return Opened(NpyRows(path, memory), None, None)
+
+
+def _open_bed(path: Path, _: str, memory: Any) -> Opened:
+    from gramian.data.plink import BedRows
+
+    genotypes = BedRows(path, memory)
+    return Opened(genotypes, genotypes.variants, genotypes.samples)
+
+
+def _open_npz(path: Path, _: str, memory: Any) -> Opened:
+    if holds_sparse(path):
         return open_rows(read_sparse(path, memory), memory)
-    if ending == ".npz":
-        return _from_array(as_numbers(read_npz(path, memory, (2,))), memory)
-    if ending in _tables:
-        from gramian.data.tables import read_table
+    return _from_array(as_numbers(read_npz(path, memory, (2,))), memory)
 
-        table = read_table(path)
-        return _from_array(table.numbers, memory, table.columns, table.labels)
-    known = ", ".join((".npy", ".npz", ".mtx", ".bed", *_tables[:4]))
-    raise InputError(f"cannot tell what {path.name} is from its ending; known are {known}")
+
+def _open_market(path: Path, _: str, memory: Any) -> Opened:
+    if 3 * path.stat().st_size > budget(memory):  # as text it is about as large as its numbers
+        from gramian.data.matrix_market import open_market
+
+        return Opened(open_market(path, memory), None, None)
+    return open_rows(read_sparse(path, memory), memory)
+
+
+def _open_table(path: Path, _: str, memory: Any) -> Opened:
+    from gramian.data.tables import read_table
+
+    table = read_table(path, max_bytes=budget(memory), blocks=True)
+    return from_table(table, memory)
+
+
+def from_table(table: Any, memory: Any) -> Opened:
+    """Rows of a table, whether its numbers are in memory or in a file."""
+    if isinstance(table.numbers, RowBlocked):
+        return Opened(table.numbers, table.columns, table.labels)
+    return _from_array(table.numbers, memory, table.columns, table.labels)
+
+
+def _open_hdf5(path: Path, inside: str, memory: Any) -> Opened:
+    from gramian.data.stores import open_hdf5
+
+    return Opened(*open_hdf5(path, inside, memory))
+
+
+def _open_zarr(path: Path, inside: str, memory: Any) -> Opened:
+    from gramian.data.stores import open_zarr
+
+    return Opened(*open_zarr(path, inside, memory))
+
+
+def _open_image(path: Path, _: str, memory: Any) -> Opened:
+    raise InputError(f"{path} is one image; name a folder of images, or a pattern such as *.png")
+
+
+TABLES = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".ipc")
+STORES = (".h5", ".hdf5", ".h5ad", ".zarr")
+OPENERS: dict[str, Callable[[Path, str, Any], Opened]] = {
+    ".npy": _open_npy,
+    ".npz": _open_npz,
+    ".mtx": _open_market,
+    ".bed": _open_bed,
+    **dict.fromkeys(TABLES, _open_table),
+    **dict.fromkeys(STORES[:3], _open_hdf5),
+    ".zarr": _open_zarr,
+    **dict.fromkeys(IMAGES, _open_image),
+}
+
+
+def _is_zarr(path: Path) -> bool:
+    marks = ("zarr.json", ".zarray", ".zgroup")
+    return path.suffix.lower() == ".zarr" or any((path / mark).is_file() for mark in marks)
+
+
+def _matches(pattern: Path) -> list[Path]:
+    """The files of a pattern, in the order of their names."""
+    import glob
+
+    found = sorted(Path(each) for each in glob.glob(str(pattern)))
+    if not found:
+        raise InputError(
+            f"no file matches {pattern}; check the pattern (current folder: {Path.cwd()})"
+        )
+    return found
+
+
+def _members(folder: Path) -> list[Path]:
+    """The files of a folder that can be read, in the order of their names."""
+    shown = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
+    found = [each for each in shown if ending_of(each) in OPENERS]
+    if not found:
+        raise InputError(f"{folder} is a folder without a file that can be read; name a file in it")
+    return found
+
+
+def _from_several(paths: list[Path], memory: Any) -> Opened:
+    """Files of one kind, one below the other; their columns must agree."""
+    kinds = sorted({"an image" if ending_of(p) in IMAGES else ending_of(p) for p in paths})
+    if len(kinds) > 1:
+        raise InputError(
+            f"{paths[0].parent} holds files of several kinds ({', '.join(kinds)}); name one kind "
+            f"by a pattern, such as {paths[0].parent / ('*' + paths[0].suffix)}"
+        )
+    if kinds == ["an image"]:
+        from gramian.data.images import open_images
+
+        rows, names = open_images(paths, memory)
+        return Opened(rows, None, names)
+    if len(paths) == 1:
+        return _from_path(str(paths[0]), memory)
+    share = max(budget(memory) // len(paths), 1_000_000)
+    found = [_from_path(str(path), share) for path in paths]
+    for path, each in zip(paths, found, strict=True):
+        _refuse_other_columns(paths[0], found[0], path, each)
+    labels = [each.labels for each in found]
+    named = None if None in labels else tuple(name for some in labels for name in some or ())
+    return Opened(_stacked([each.rows for each in found], memory), found[0].columns, named)
+
+
+def _refuse_other_columns(first: Path, wanted: Opened, path: Path, found: Opened) -> None:
+    p, q = wanted.rows.shape[1], found.rows.shape[1]
+    if p != q:
+        raise InputError(f"{path} has {q} columns, {first} has {p}; shards must agree")
+    for i, (a, b) in enumerate(zip(wanted.columns or (), found.columns or (), strict=True)):
+        if a != b:
+            raise InputError(
+                f"{path}: column {i + 1} is {visible(b, 40)!r}, in {first} it is "
+                f"{visible(a, 40)!r}; shards must have the same columns in the same order"
+            )
+
+
+def _stacked(parts: list[Any], memory: Any) -> RowBlocked | SparseRows:
+    from gramian.data.block_rows import StackedRows
+
+    if all(isinstance(part, RowBlocked) for part in parts):
+        return StackedRows(parts, memory)
+    if all(isinstance(part, SparseRows) for part in parts):
+        import scipy.sparse
+
+        return SparseRows(scipy.sparse.vstack([part.X for part in parts], format="csr"), memory)
+    raise MemoryRefusedError(
+        "sparse shards have to fit the memory together; write them as one file, or allow more "
+        "(memory=)"
+    )
 
 
 def holds_sparse(path: Path) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from gramian.data.columns import (
     Cell,
     Choice,
+    Role,
     Table,
     TextRule,
     all_different,
@@ -39,6 +40,9 @@ class Frame:
     choice: Choice
     text: TextRule
     labels: tuple[str, ...] | None = None
+    roles: list[Role] | None = None  # of the columns, where they are known already
+    beside: bool = False  # the numbers are elsewhere: no column here has to hold any
+    names_rows: bool = True  # whether our first column is the table's
 
     def table(self) -> Table:
         """Sort the columns into numbers and text, and convert them."""
@@ -46,7 +50,9 @@ class Frame:
         # All at once: asking a frame for one column takes longer the more of them it has.
         columns = list(self.frame.iter_columns())
         check_names(self.name, names)
-        roles = self.choice.roles(self.name, names) if names else []
+        roles = self.roles
+        if roles is None:
+            roles = self.choice.roles(self.name, names) if names else []
         kinds = {
             i: _kind(self.name, names[i], columns[i])
             for i, role in enumerate(roles)
@@ -57,7 +63,7 @@ class Frame:
             cells = [_example(names[i], values) for i, values in words.items()]
             raise refuse_text(self.name, cells, names[0])
         numeric = [i for i in kinds if i not in words]
-        if words and not numeric:
+        if words and not numeric and not self.beside:
             raise InputError(f"{self.name}: no column holds numbers; choose a table with numbers")
         for i, role in enumerate(roles):
             if role in ("label", "other"):
@@ -65,7 +71,7 @@ class Frame:
         notes = []
         if "label" in roles:
             self.labels = tuple(words.pop(roles.index("label")))
-        elif self.labels is None and 0 in kinds and 0 in words and all_different(words[0]):
+        elif self._names_rows(kinds, words):
             self.labels = tuple(words.pop(0))
             notes.append(f"column 1 {shown(names[0])} taken as row names")
         if kept := [str(_example(names[i], words[i])) for i in kinds if i in words]:
@@ -78,6 +84,11 @@ class Frame:
             notes=tuple(notes),
         )
 
+    def _names_rows(self, kinds: dict[int, Any], words: dict[int, list[str]]) -> bool:
+        """Whether the first column is text that can name the rows."""
+        first = self.names_rows and self.labels is None and 0 in kinds and 0 in words
+        return first and all_different(words[0])
+
     def _numbers(
         self, names: list[str], columns: list[nw.Series[Any]], kinds: dict[int, Any]
     ) -> np.ndarray:
@@ -88,7 +99,7 @@ class Frame:
             if whole.dtype == dtypes[0]:  # not so where a library marks nulls by objects
                 return whole
         self._warn_rounded(names, columns, kinds)
-        numbers = np.empty((len(self.frame), len(kinds)), _common_type(dtypes))
+        numbers = np.empty((len(self.frame), len(kinds)), common_type(dtypes))
         positions = list(kinds)
         for begin in range(0, len(positions), TOGETHER):
             some = positions[begin : begin + TOGETHER]
@@ -119,7 +130,7 @@ class Frame:
                 return
 
 
-def _common_type(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
+def common_type(dtypes: list[np.dtype[Any]]) -> np.dtype[Any]:
     """float32 where a column is and none needs more; else float64."""
     if any(dtype.kind == "f" for dtype in dtypes):
         return np.result_type(np.float32, *dtypes)
@@ -138,8 +149,7 @@ def _kind(name: str, column: str, series: nw.Series[Any]) -> np.dtype[Any] | np.
             return np.dtype(str(dtype).lower())
         except (TypeError, ValueError):  # decimals, integers of 128 bits
             return np.dtype(np.float64)
-    if dtype.is_nested():
-        raise _nested(name, column, str(dtype))
+    refuse_nested(name, column, dtype)
     if series.null_count() == len(series):
         return np.full(len(series), np.nan)
     if dtype not in (nw.Object, nw.Unknown):
@@ -179,6 +189,12 @@ def _objects(
         else:
             return _words(series)
     return numbers
+
+
+def refuse_nested(name: str, column: str, dtype: Any) -> None:
+    """Raise for a column whose cells are lists or records; any library's type will do."""
+    if dtype.is_nested():
+        raise _nested(name, column, str(dtype))
 
 
 def _nested(name: str, column: str, kind: str) -> InputError:

@@ -152,7 +152,7 @@ class Grid:
         )
 
 
-def blocks(source: Source) -> Iterator[tuple[bytes, int]]:
+def records(source: Source) -> Iterator[tuple[bytes, int]]:
     """Whole records of a text file, with LF line ends, and the line each block begins on.
 
     Blank lines at the end of the file belong to no block.

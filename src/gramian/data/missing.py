@@ -124,10 +124,8 @@ class Gaps:
 def any_missing(rows: Any) -> bool:
     """Whether a value is NaN; one pass. Infinite values are refused."""
     stored = getattr(rows, "X", None)  # sparse: only what is stored can be wrong
-    parts = [None] if stored is not None else rows.row_blocks()
     found = False
-    for part in parts:
-        block = stored.data if stored is not None else rows.read_rows(part)
+    for _, block in rows.blocks() if stored is None else [(None, stored.data)]:
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(np.sum(block)) or np.isfinite(block).all()
         found |= not finite
@@ -138,11 +136,11 @@ def any_missing(rows: Any) -> bool:
 
 def _refuse_infinite(rows: Any) -> None:
     infinite, where = 0, None
-    for block in rows.row_blocks():
-        bad = np.argwhere(np.isinf(rows.read_rows(block)))
+    for place, block in rows.blocks():
+        bad = np.argwhere(np.isinf(block))
         infinite += len(bad)
         if len(bad) and where is None:
-            where = int(bad[0, 0]) + block.start, int(bad[0, 1])
+            where = int(bad[0, 0]) + place.start, int(bad[0, 1])
     refuse(0, infinite, where)
 
 
@@ -156,8 +154,8 @@ def read_with_gaps(rows: Any, memory: Any) -> Array:
             f"{in_words(allowed)}; take fewer rows, or raise memory="
         )
     X = np.empty((n, p))
-    for block in rows.row_blocks():
-        X[block] = rows.read_rows(block)
+    for place, block in rows.blocks():
+        X[place] = block
     if np.isinf(X).any():
         _refuse_infinite(rows)
     return X

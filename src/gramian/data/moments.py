@@ -234,6 +234,8 @@ def refuse_non_finite(rows: Any) -> None:
             missing = int(np.isnan(rows.X.data).sum())
             refuse(missing, bad.size - missing, (i, int(rows.X.indices[bad[0]])))
         return
+    if hasattr(rows, "refuse_non_finite"):  # sparse, in a file
+        return rows.refuse_non_finite()
     missing = infinite = 0
     where: tuple[int, int] | None = None
     for block in rows.row_blocks():

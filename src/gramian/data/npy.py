@@ -42,6 +42,12 @@ class NpyRows(RowBlocked):
         yield
         refuse_changed(self.path, self._state)
 
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        """The file, opened here and now, so that threads share nothing."""
+        with opened(self.path) as file:
+            yield file
+
     def _lead(self, start: int, stop: int) -> Array:
         return self._part(slice(start, stop), slice(0, self._lying()[1]))
 
@@ -59,9 +65,9 @@ class NpyRows(RowBlocked):
             yield read
 
     def _part(self, lines: slice, part: slice) -> Array:
-        """A rectangle of the storage. The file is opened here, so that threads share nothing."""
+        """A rectangle of the storage."""
         width, many, length = self._lying()[1], lines.stop - lines.start, part.stop - part.start
-        with opened(self.path) as file:
+        with self._opened() as file:
             if length == width:
                 return self._read_from(file, lines.start * width, many * width).reshape(many, width)
             out = np.empty((many, length), self.dtype)

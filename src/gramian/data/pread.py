@@ -42,7 +42,10 @@ def read_items(path: Path, file: int, at: int, count: int, kind: np.dtype[Any]) 
     view = memoryview(items.view(np.uint8))  # type: ignore[arg-type]
     done = 0
     while done < len(view):
-        got = _read_at(file, view[done : done + 2**30], at + done)
+        try:
+            got = _read_at(file, view[done : done + 2**30], at + done)
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror or error}") from error
         if got == 0:
             raise InputError(f"{path} became shorter while it was read; run again")
         done += got
@@ -58,7 +61,7 @@ def state_of(path: Path) -> State:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def refuse_changed(path: Path, state: State) -> None:
+def refuse_changed(path: Path, state: State | None) -> None:
     """Raise if the file is not what it was."""
     if state_of(path) != state:
         raise InputError(f"{path} changed while it was read; run again when it is at rest")

@@ -26,6 +26,7 @@ from gramian.memory import budget, in_words
 GZIP = b"\x1f\x8b"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
 PARQUET = b"PAR1"
+ARROW = b"ARROW1"
 SPOOL_IN_MEMORY = 64 << 20
 ZSTANDARD_MODULES = ("compression.zstd", "backports.zstd")
 

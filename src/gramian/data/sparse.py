@@ -8,7 +8,7 @@ Products are compiled and run on all threads (``loops.sparse``); Y'(Y V) visits 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import Any
 
@@ -139,6 +139,27 @@ class SparseRows(ImplicitMap):
         dense = self.X[rows].toarray()
         w = c.weight if c.weight.size == 1 else c.weight[rows, None]
         return np.asarray((dense - self._mean) * c.factor * w)
+
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """The blocks of Y in order, dense, each with its place."""
+        return ((rows, self.read_rows(rows)) for rows in self.row_blocks())
+
+    def take(self, which: Array) -> Array:
+        """The rows of Y with these numbers, in their order, dense."""
+        c = self.centering
+        w = c.weight if c.weight.size == 1 else c.weight[which, None]
+        return np.asarray((self.X[which].toarray() - self._mean) * c.factor * w)
+
+    def map_rows(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> Array:
+        """``f(block, rows)`` of every block of Y, stacked in order."""
+        out = np.empty((self.shape[0], columns), dtype)
+        for rows, block in self.blocks():
+            out[rows] = f(block, rows)
+        return out
+
+    def sum_rows(self, f: Callable[[Array, slice], Array]) -> Array:
+        """The sum of ``f(block, rows)`` over the blocks of Y, in a fixed order."""
+        return np.asarray(sum(f(block, rows) for rows, block in self.blocks()))
 
     @property
     def _mean(self) -> Array:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from gramian.data.columns import Choice, Table, listing, shown
-from gramian.data.grid import Grid, blocks
+from gramian.data.grid import Grid, records
 from gramian.data.source import Source
 from gramian.data.survey import Dialect
 from gramian.data.tables import MISSING
@@ -35,7 +35,7 @@ def read_square(source: Source, *, cross: bool = False) -> Square:
     ``cross``: distances of new points to old ones, which need not be square, so that the shape
     cannot tell whether numbers in line 1 are labels; they are taken as numbers.
     """
-    start = next(blocks(source), None)
+    start = next(records(source), None)
     if start is None:
         raise InputError(f"{source.name}: the file is empty; there are no distances to read")
     if start[0].split(b"\n", 1)[0].strip().isdigit() and not cross:  # 1
@@ -93,7 +93,7 @@ def _read(
     """One pass of the strict reader; ``short``: the header lacks a cell for the row labels."""
     choice = Choice(labels=0 if labels and not short else None)
     reading = Reading(source, choice, "keep", delimiter, dialect, header, [])
-    start = next(blocks(source))[0]
+    start = next(records(source))[0]
     reading.read_header(start)
     if short:
         reading.names.insert(0, "")
@@ -158,7 +158,7 @@ def _read_phylip(source: Source) -> Square:
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, with their numbers."""
-    for block, at in blocks(source):
+    for block, at in records(source):
         for i, line in enumerate(block.decode().split("\n"), start=at):
             if line.strip():
                 yield i, line

@@ -1,20 +1,22 @@
-"""Tables: numbers with names, from text files, Parquet files and data frames.
+"""Tables: numbers with names, from text files, Parquet and Arrow files, and data frames.
 
-Everything becomes a :class:`Table`. Text files are read by :mod:`gramian.data.text`; Parquet files
-by polars; frames of any library through narwhals, so that none of them has to be installed.
+Everything becomes a :class:`Table`. Text files are read by :mod:`gramian.data.text`; files stored
+by columns by :mod:`gramian.data.columnar`; frames of any library through narwhals, so that none of
+them has to be installed.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from gramian.data.columnar import KINDS, read_columnar
 from gramian.data.columns import Choice, Key, Table, TextRule, check_names
 from gramian.data.frames import Frame
 from gramian.data.grid import SPACES
-from gramian.data.source import PARQUET, Source, opened
-from gramian.errors import InputError, MemoryRefusedError
-from gramian.memory import in_words
+from gramian.data.source import opened
+from gramian.errors import InputError
 
 __all__ = ["Table", "frame_to_table", "is_frame", "read_table"]
 
@@ -34,14 +36,15 @@ def read_table(
     labels: Key | None = None,
     others: Key | Iterable[Key] = (),
     max_bytes: int | None = None,
+    blocks: bool = False,
 ) -> Table:
     """Read a table of numbers from a file, strictly.
 
     Parameters
     ----------
     path : str, os.PathLike or binary file object
-        A ``.csv``, ``.tsv``, ``.txt`` or ``.parquet`` file; text may be compressed with gzip or
-        Zstandard. ``"-"`` is standard input.
+        A ``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather`` or ``.arrow`` file; text may be
+        compressed with gzip or Zstandard. ``"-"`` is standard input.
     text : {"refuse", "keep"}
         What to do with columns that are not numbers: an error, or keep them in ``others`` (and
         take the first column as row names if it is text and all different).
@@ -65,6 +68,10 @@ def read_table(
     max_bytes : int, optional
         How much memory the numbers, and what comes out of a compressed file, may take; 80 % of
         what is available unless given.
+    blocks : bool
+        Whether numbers that would take more than about a third of ``max_bytes`` may stay in a
+        file: then ``numbers`` of the table is a ``RowBlocked``. Text is parsed once, to a temporary
+        file; Parquet and Arrow files are read where they are.
 
     Returns
     -------
@@ -80,11 +87,13 @@ def read_table(
     _check_options(text, delimiter, decimal, header)
     choice = Choice.of(columns, drop, labels, others)
     with opened(path, max_bytes) as source:
-        if source.head.startswith(PARQUET):
-            return _read_parquet(source, choice, text)
-        if source.path is not None and source.path.lower().endswith(".parquet"):
+        if source.head.startswith(tuple(KINDS)):
+            return read_columnar(source, choice, text, blocks=blocks)
+        named = os.path.splitext(source.path or "")[1].lower()
+        if named in (".parquet", ".feather", ".arrow", ".ipc"):
+            kind = "a Parquet" if named == ".parquet" else "an Arrow"
             raise InputError(
-                f"{source.name}: this is not a Parquet file, whatever its name says; "
+                f"{source.name}: this is not {kind} file, whatever its name says; "
                 "write it again, or rename it if it is text"
             )
         from gramian.data.text import read_text
@@ -97,6 +106,7 @@ def read_table(
             decimal=decimal,
             header=header,
             missing=[missing] if isinstance(missing, str) else missing,
+            blocks=blocks,
         )
 
 
@@ -174,43 +184,3 @@ def _index(frame: Any) -> tuple[str, ...] | None:
     if index.name is None and getattr(index.dtype, "kind", "O") in "iu":
         return None
     return tuple(map(str, index))
-
-
-def _read_parquet(source: Source, choice: Choice, text: TextRule) -> Table:
-    import narwhals as nw
-    import polars as pl
-
-    name = source.name
-    try:
-        # The path is known to be a file: never a pattern, never an address.
-        whole = pl.scan_parquet(source.path or source.rewound(), glob=False)
-        schema = whole.collect_schema()
-        roles = choice.roles(name, list(schema)) if len(schema) else []
-        wanted = {i: known for i, known in enumerate(schema) if roles[i] != "skip"}
-        rows = whole.select(pl.len()).collect().item()
-        needed = 2 * 8 * rows * len(wanted)  # once as columns, once as rows
-        if needed > source.max_bytes:
-            raise MemoryRefusedError(
-                f"{name}: reading its {rows} rows of {len(wanted)} columns takes about "
-                f"{in_words(needed)} of memory, {in_words(source.max_bytes)} may be used; "
-                "read fewer columns (columns=), convert it to .npy, which is read in blocks, "
-                "or allow more (max_bytes=)"
-            )
-        frame = whole.select(wanted.values()).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
-        if isinstance(error, MemoryRefusedError):
-            raise
-        why = str(error).partition("\n")[0]
-        raise InputError(f"{name}: the Parquet file is damaged ({why}); write it again") from None
-    if not rows:
-        raise InputError(f"{name}: the Parquet file has no rows")
-
-    def named(role: str) -> tuple[str, ...]:
-        return tuple(known for i, known in wanted.items() if roles[i] == role)
-
-    kept = Choice(
-        columns=named("feature") if choice.columns is not None else None,
-        labels=next(iter(named("label")), None),
-        others=named("other"),
-    )
-    return Frame(name, nw.from_native(frame, eager_only=True), kept, text).table()

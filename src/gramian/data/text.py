@@ -27,8 +27,9 @@ from gramian.data.columns import (
     refuse_text,
     shown,
 )
-from gramian.data.grid import SPACES, Grid, blocks
+from gramian.data.grid import SPACES, Grid, records
 from gramian.data.source import Source
+from gramian.data.stage import Stage
 from gramian.data.survey import COMMA_NUMBER, Dialect, Part, Survey
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.memory import in_words
@@ -47,11 +48,12 @@ def read_text(
     decimal: str,
     header: bool | None,
     missing: Sequence[str],
+    blocks: bool = False,
 ) -> Table:
     """Read a delimited text file; see :func:`gramian.data.tables.read_table`."""
     words = tuple(dict.fromkeys(["", *(word.strip() for word in missing)]))
     dialect = Dialect(decimal, words)
-    start = next(blocks(source), None)
+    start = next(records(source), None)
     if start is None:
         raise InputError(f"{source.name}: the file is empty; there are no rows to read")
     notes = []
@@ -59,11 +61,11 @@ def read_text(
         delimiter = sniff(source, start[0], dialect)  # 1
         if delimiter != ",":
             notes.append(f"delimiter {SPOKEN.get(delimiter, repr(delimiter))}")
-    reading = Reading(source, choice, text, delimiter, dialect, header, notes)
+    reading = Reading(source, choice, text, delimiter, dialect, header, notes, blocks)
     reading.read_header(start[0])  # 2
     held = reading.collect(None)  # 3, 4
     as_text = reading.decide(held)  # 5
-    if as_text[held.numeric].any():
+    if as_text[held.numeric].any() or (held.stage and held.numeric != reading.numeric(as_text)):
         # A column that began like numbers turned out to be text: its first values are gone.
         held = reading.collect(as_text)
     return reading.table(held)
@@ -76,6 +78,7 @@ class Held:
     survey: Survey
     numeric: list[int] = field(default_factory=list)
     numbers: list[np.ndarray] = field(default_factory=list)
+    stage: Stage | None = None  # where the numbers are once they are too many to hold
     strings: dict[int, list[str]] = field(default_factory=dict)
 
 
@@ -90,6 +93,7 @@ class Reading:
     dialect: Dialect
     header: bool | None
     notes: list[str]
+    blocks: bool = False  # whether numbers may stay in a file
     names: list[str] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
     skip: int = 0  # bytes of the header
@@ -151,7 +155,7 @@ class Reading:
     def parts(self) -> Iterator[Part]:
         """The rows of the file, block by block, cut and parsed."""
         width = len(self.names)
-        for block, line in blocks(self.source):
+        for block, line in records(self.source):
             begin = self.skip if line == 1 else 0
             line += block.count(b"\n", 0, begin)
             if begin < len(block):
@@ -164,18 +168,22 @@ class Reading:
         """Columns that are wanted as numbers."""
         return [i for i, role in enumerate(self.roles) if role == "feature"]
 
+    def numeric(self, as_text: np.ndarray) -> list[int]:
+        """Columns that are numbers, given those that are text."""
+        return [i for i in self.features if not as_text[i]]
+
     def collect(self, as_text: np.ndarray | None) -> Held:
         """Go through the file once; what the first block shows is expected of the rest."""
         held = Held(Survey(self.source.name, self.names, self.dialect))
-        size = 0
+        size, words, first = 0, 0, True
         once: dict[str, str] = {}  # equal words are kept once
         for part in self.parts():
             held.survey.add(part)
             if self.text == "refuse" and held.survey.is_suspicious():
                 self._refuse(held.survey)
-            if not held.numbers:
+            if first:
                 guess = held.survey.is_text() if as_text is None else as_text
-                held.numeric = [i for i in self.features if not guess[i]]
+                held.numeric = self.numeric(guess)
                 held.strings = {
                     i: []
                     for i, role in enumerate(self.roles)
@@ -185,11 +193,30 @@ class Reading:
             held.numbers.append(part.values if whole else part.values[:, held.numeric])
             for i, strings in held.strings.items():
                 strings.extend(once.setdefault(word, word) for word in part.strings(i))
+                words += 80 * len(part.values)  # at most, as Python keeps short text
             size += held.numbers[-1].nbytes
-            self._check_memory(size, len(part.grid.text) if len(held.numbers) == 1 else None)
+            if self.blocks and (held.stage or size > self.source.max_bytes // 4):
+                self._put_aside(held, words)
+            elif not self.blocks:
+                self._check_memory(size, len(part.grid.text) if first else None)
+            first = False
         if not held.survey.rows:
             raise InputError(f"{self.source.name}: there is a header but no rows below it")
         return held
+
+    def _put_aside(self, held: Held, words: int) -> None:
+        """Write the numbers that are held to a temporary file; text has to stay in memory."""
+        if held.stage is None:
+            held.stage = Stage(self.source.name, self.source.path, len(held.numeric))
+        while held.numbers:
+            held.stage.add(held.numbers.pop(0))
+        if words > self.source.max_bytes // 2:
+            kept = listing([shown(self.names[i]) for i in held.strings])
+            raise MemoryRefusedError(
+                f"{self.source.name}: the text of its columns {kept} needs more than "
+                f"{in_words(words)} of memory, {in_words(self.source.max_bytes)} may be used; "
+                "leave them out (drop=, --drop), or allow more (memory=, --memory)"
+            )
 
     def _check_memory(self, size: int, first: int | None) -> None:
         """Refuse as soon as it can be known; ``first`` is the length of the first block."""
@@ -236,7 +263,7 @@ class Reading:
     def table(self, held: Held) -> Table:
         """Put the pieces together."""
         survey, as_text = held.survey, held.survey.is_text()
-        numeric = [i for i in self.features if not as_text[i]]
+        numeric = self.numeric(as_text)
         survey.warn_rounded(numeric)
         strings, labels = held.strings, None
         if "label" in self.roles:
@@ -249,7 +276,9 @@ class Reading:
         if kept:
             self.notes.append(f"not numbers, and kept apart: {listing(map(str, kept))}")
         return Table(
-            numbers=_stacked(held, numeric),
+            numbers=_stacked(held, numeric)
+            if held.stage is None
+            else held.stage.rows(self.source.max_bytes),
             columns=tuple(self.names[i] for i in numeric),
             labels=None if labels is None else tuple(labels),
             others={self.names[i]: words for i, words in sorted(strings.items())},

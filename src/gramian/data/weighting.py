@@ -11,6 +11,7 @@ evenly over all documents counts 0, one that is found in a single document count
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +20,7 @@ import scipy.sparse
 
 from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows
+from gramian.data.sparse_file import SparseFile
 from gramian.errors import InputError
 from gramian.maps import Array
 
@@ -42,22 +44,25 @@ class Weighting:
             return None
         if name not in NAMES:
             raise InputError(f"weighting={name!r}: use None, 'tfidf' or 'logentropy'")
-        X = counts(rows)
-        factors = _factors(X, name)
-        return Weighting(name, factors, _lengths(_local(X, name) * factors, name))
+        factors = _factors(lambda: _parts(rows), rows.shape, name)
+        lengths = [_lengths(_local(X, name) * factors, name) for X in _parts(rows)]
+        return Weighting(name, factors, np.concatenate(lengths))
 
-    def rows(self, rows: Any) -> SparseRows:
-        """Documents, weighted."""
-        X = counts(rows)
+    def rows(self, rows: Any) -> SparseRows | SparseFile:
+        """Documents, weighted; those in a file as they are read."""
+        if isinstance(rows, SparseFile):
+            return rows.changed(self._weighted)
+        return SparseRows(self._weighted(counts(rows)).astype(rows.dtype, copy=False))
+
+    def _weighted(self, X: Any) -> Any:
         W = _local(X, self.name).multiply(self.factors).tocsr()
-        lengths = _lengths(W, self.name)
-        return SparseRows(_divided(W, lengths).astype(rows.dtype, copy=False))
+        return _divided(W, _lengths(W, self.name))
 
     def terms(self, columns: Any) -> Any:
         """Columns of terms that were not in the fit, counted in its documents, weighted."""
         X = counts(columns)
-        W = _local(X, self.name).multiply(_factors(X, self.name)).tocsr()
-        return _divided(W, self.lengths)
+        factors = _factors(lambda: [X], X.shape, self.name)
+        return _divided(_local(X, self.name).multiply(factors).tocsr(), self.lengths)
 
 
 def counts(rows: Any) -> Any:
@@ -66,14 +71,26 @@ def counts(rows: Any) -> Any:
     if isinstance(rows, SparseRows):
         X = scipy.sparse.csr_array(rows.X, dtype=np.float64)
     else:
-        blocks = [scipy.sparse.csr_array(rows.read_rows(each)) for each in rows.row_blocks()]
+        blocks = [scipy.sparse.csr_array(block) for _, block in rows.blocks()]
         X = scipy.sparse.vstack(blocks, format="csr").astype(np.float64)
+    return _refuse_negative(X, 0)
+
+
+def _parts(rows: Any) -> Iterable[Any]:
+    """Counts, all at once or, from a file, some documents at a time."""
+    if not isinstance(rows, SparseFile):
+        return [counts(rows)]
+    refuse_non_finite(rows)
+    return (_refuse_negative(X.astype(np.float64), first) for first, X in rows.parts())
+
+
+def _refuse_negative(X: Any, first: int) -> Any:
     below = np.flatnonzero(X.data < 0)
     if len(below):
         row = int(np.searchsorted(X.indptr, below[0], side="right")) - 1
         raise InputError(
-            f"X holds {X.data[below[0]]:g} at row {row}, column {X.indices[below[0]]}: a term "
-            "cannot occur less than 0 times; use weighting=None for data that are no counts"
+            f"X holds {X.data[below[0]]:g} at row {first + row}, column {X.indices[below[0]]}: a "
+            "term cannot occur less than 0 times; use weighting=None for data that are no counts"
         )
     return X
 
@@ -83,16 +100,18 @@ def _local(X: Any, name: str) -> Any:
     return X.log1p() / np.log(2) if name == "logentropy" else X
 
 
-def _factors(X: Any, name: str) -> Array:
+def _factors(parts: Callable[[], Iterable[Any]], shape: tuple[int, int], name: str) -> Array:
     """One for each term; the same whatever the order of the documents, but for rounding."""
-    n, p = X.shape
-    held = X.data > 0
+    n, p = shape
     if name == "tfidf":
-        documents = np.bincount(X.indices[held], minlength=p)
+        documents = sum(np.bincount(X.indices[X.data > 0], minlength=p) for X in parts())
         return np.asarray(1 + np.log((1 + n) / (1 + documents)))
-    totals = np.bincount(X.indices, X.data, minlength=p)
-    shares = X.data[held] / totals[X.indices[held]]
-    entropy = np.bincount(X.indices[held], shares * np.log(shares), minlength=p)
+    totals = np.asarray(sum(np.bincount(X.indices, X.data, minlength=p) for X in parts()))
+    entropy = np.zeros(p)
+    for X in parts():
+        held = X.data > 0
+        shares = X.data[held] / totals[X.indices[held]]
+        entropy += np.bincount(X.indices[held], shares * np.log(shares), minlength=p)
     return np.maximum(1 + entropy / np.log(max(n, 2)), 0.0)
 
 

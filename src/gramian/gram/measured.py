@@ -50,6 +50,10 @@ class Measured:
         lines = (self.known.read_rows(slice(i, i + 1))[0, rows] for i in chosen)
         return np.stack(list(lines), axis=1)
 
+    def held(self, which: Array, points: Array) -> Measured:
+        """The same points in a file, those of the numbers ``which`` (sorted) held in memory."""
+        return _Held(self.known, self.metric, self.settings, which, points)
+
     def of_pairs(self, pairs: Array) -> Array:
         """Distances of pairs of points (m, 2), in memory."""
         i, j = pairs.T
@@ -79,3 +83,26 @@ class Measured:
 
     def _between(self, X: Array, Y: Array | None) -> Array:
         return pairwise(X, Y, checked_metric(self.metric), **self.settings)
+
+
+@dataclass(frozen=True)
+class _Held(Measured):
+    """Points in a file of which a few are in memory: every other one is read when it is asked."""
+
+    which: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    points: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def between(self, rows: Any, chosen: Array) -> Array:
+        against = self._of(chosen)
+        if not isinstance(rows, slice):
+            return self._between(self._of(rows), against)
+        step = max(self.known.row_blocks()[0].stop, 1)
+        spans = range(rows.start, rows.stop, step)
+        blocks = (self.known.read_rows(slice(a, min(a + step, rows.stop))) for a in spans)
+        return np.concatenate([self._between(block, against) for block in blocks])
+
+    def _of(self, numbers: Array) -> Array:
+        at = np.minimum(np.searchsorted(self.which, numbers), len(self.which) - 1)
+        if np.array_equal(self.which[at], numbers):
+            return np.asarray(self.points[at])
+        return np.asarray(self.known.take(numbers))

@@ -36,8 +36,8 @@ class Reembedded:
         rows = open_rows(X).rows
         n, p = self.shape = rows.shape
         self.columns = np.empty((p, n))
-        for block in rows.row_blocks():
-            self.columns[:, block] = rows.read_rows(block).T
+        for where, block in rows.blocks():
+            self.columns[:, where] = block.T
         self.found: list[Array] = []
 
     def draw(self, count: int, progress: Progress | None = None, total: int = 0) -> None:

@@ -112,8 +112,8 @@ class AffineEmbedder(Embedder):
         Y, Z = self._centered(opened), self._coordinates(opened).astype(np.float64)
         V = self._basis().astype(np.float64)
         lengths, left_over = np.empty(len(Z)), np.empty(len(Z))
-        for rows in Y.row_blocks():
-            block = Y.read_rows(rows).astype(np.float64)
+        for rows, block in Y.blocks():
+            block = block.astype(np.float64)
             lengths[rows] = np.einsum("ij,ij->i", block, block)
             block -= Z[rows] @ V
             left_over[rows] = np.einsum("ij,ij->i", block, block)

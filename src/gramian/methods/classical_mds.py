@@ -29,7 +29,7 @@ from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
 from gramian.methods.embedder import generator, rescaled, warn, weights_of
-from gramian.methods.landmarks import by_landmarks, check_landmarks
+from gramian.methods.landmarks import FilePoints, by_landmarks, check_landmarks, stay_in_file
 from gramian.methods.similarity import IN_SQUARES, GramEmbedder
 from gramian.quality.corrections import (
     checked_correction,
@@ -135,7 +135,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
         checked_correction(self.correction)
-        points = self._read_points(opened)  # 1
+        far = self.landmarks is not None and self._far(opened)
+        points = self._measured_far(opened) if far else self._read_points(opened)  # 1
         n = points.known.shape[0]
         k, self.constant_, self.landmark_error_ = self._checked_count(n), 0.0, 0.0
         rng, self._shepard = generator(self.random_state), None
@@ -162,15 +163,37 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         if self.correction is not None or self.weights is not None:
             raise InputError("landmarks go with neither correction nor weights")
         self.landmarks_ = np.sort(how["rng"].choice(n, m, replace=False))
-        found = by_landmarks(points.between, self.landmarks_, n, k, how)
+        if points.metric is None or points.resident:
+            found = by_landmarks(points.between, self.landmarks_, n, k, how)
+        else:
+            self.X_fit_ = points.known.take(self.landmarks_)
+            with points.known.visit():
+                near = points.held(self.landmarks_, self.X_fit_)
+                found = by_landmarks(near.between, self.landmarks_, n, k, how)
         self.landmark_error_ = found.error
         self._embed(found.gram, found.gram.pairs.vectors.dtype)
         self.embedding_ = found.coordinates.astype(self.embedding_.dtype)
         self._judge(found.K, found.gram, how["rng"])
 
+    def _far(self, opened: Any) -> bool:
+        """Whether the points stay in their file."""
+        return not self._precomputed and stay_in_file(opened, self.memory)
+
+    def _measured_far(self, opened: Any) -> Measured:
+        """Points in a file; a metric that is learned from all of them needs them in memory."""
+        learned = {"gower": "ranges", "mahalanobis": "VI"}.get(str(self.metric))
+        if learned is not None and learned not in (self.metric_params or {}):
+            raise InputError(
+                f"metric={self.metric!r} is learned from all points, which do not fit the memory; "
+                f"give metric_params={{{learned!r}: ...}}, or raise memory="
+            )
+        self._settings = dict(self.metric_params or {})
+        return Measured(FilePoints(opened.rows), self.metric, self._settings)
+
     def _similar(self, new: Array) -> tuple[Array, Array]:
         if not self._precomputed:
-            against = self.X_fit_ if self.landmarks is None else self.X_fit_[self.landmarks_]
+            few = self.landmarks is not None and not self._kept_few
+            against = self.X_fit_[self.landmarks_] if few else self.X_fit_
             new = self._between(new, against)
         elif self.landmarks is not None:
             new = new[:, self.landmarks_]
@@ -217,6 +240,7 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
             **super()._keeps(),
             **({"labels_": "text n?"} if self._precomputed else {"_settings": dict}),
             **({} if self.landmarks is None else {"landmarks_": "m -> n"}),
+            **({} if self.landmarks is None or self._precomputed else {"X_fit_": "f p"}),
             **({"X_fit_": "n p nan"} if self._gower else {}),
             "gram_": (GramEmbedding, {"n": few}),
             "eigenvectors_": f"{few} k",

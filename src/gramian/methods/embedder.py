@@ -217,7 +217,8 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         n, p = opened.rows.shape
         if reset and n < 2:
             raise InputError("at least 2 observations are needed, got n_samples=1 (one sample)")
-        if isinstance(X, (str, os.PathLike)) or is_lazy(X):
+        named = isinstance(X, (str, os.PathLike, Opened)) or hasattr(X, "obs_names")
+        if named or is_lazy(X):
             X = _named(opened.columns, p)
         elif not hasattr(X, "shape"):
             X = np.empty((0, p))  # a list: only its width matters here

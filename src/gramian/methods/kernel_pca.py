@@ -29,6 +29,7 @@ from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget
 from gramian.methods.embedder import generator, warn
+from gramian.methods.landmarks import FilePoints, stay_in_file
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
@@ -41,6 +42,7 @@ MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
     *("matern", "cosine"),
 )
+_sampled = 1_000  # points of a file from which parameters of a kernel are decided
 
 
 class KernelPCA(GramEmbedder):
@@ -138,6 +140,8 @@ class KernelPCA(GramEmbedder):
             if self.landmarks is not None:
                 raise InputError("landmarks need points; a precomputed kernel is there in full")
             given, diagonal, dtype = self._given(opened)
+        elif self.landmarks is not None and stay_in_file(opened, self.memory):
+            return self._fit_far(FilePoints(opened.rows), k, rng)
         else:
             self.X_fit_ = as_points(opened, self.memory).copy()
             dtype = self.X_fit_.dtype
@@ -185,7 +189,7 @@ class KernelPCA(GramEmbedder):
     def _similar(self, new: Array) -> tuple[Array, Array]:
         if self._precomputed:  # what they are to themselves is not known: as a training point is
             return new, np.full(len(new), float(np.mean(self._diagonal)))
-        against = self.X_fit_ if self.landmarks is None else self.X_fit_[self.gram_.pivots]
+        against = self.X_fit_ if self.landmarks is None else self._landmark_points
         new = self._shifted(new)
         return self._k(new, against), kernel_diagonal(self._k, new)  # 5
 
@@ -194,6 +198,7 @@ class KernelPCA(GramEmbedder):
         return {
             **super()._keeps(),
             **({"_diagonal": "n"} if self._precomputed else points),
+            **({} if self.landmarks is None else {"X_fit_": "f p"}),
             "gram_": GramEmbedding if self.landmarks is None else NystromEmbedding,
             "approximation_error_": float,
         }
@@ -231,7 +236,7 @@ class KernelPCA(GramEmbedder):
         pairs = self.gram_.pairs.first(self.n_positive_)
         if self.landmarks is not None:
             factor = self.gram_.factor[:, : len(pairs)]
-            return KernelFunctions(self._k, self.X_fit_[self.gram_.pivots], factor)
+            return KernelFunctions(self._k, self._landmark_points, factor)
         return KernelFunctions(self._k, self.X_fit_, pairs.vectors / np.sqrt(pairs.values))
 
     @property
@@ -241,7 +246,7 @@ class KernelPCA(GramEmbedder):
         (L_K f)(x) is the mean of k(x, x_j) f(x_j); the phi are orthonormal in its L2, and
         k(x, t) = sum l_i phi_i(x) phi_i(t) on the sample, if all are kept and center=False.
         """
-        functions, n = self.functions_, len(self.X_fit_)
+        functions, n = self.functions_, len(self.embedding_)
         values = self.eigenvalues_[: self.n_positive_] / n
         scaled = functions.coefficients / np.sqrt(values)
         return values, KernelFunctions(functions.kernel, functions.X, scaled)
@@ -258,6 +263,11 @@ class KernelPCA(GramEmbedder):
         """
         check_is_fitted(self)
         self._needs_points("inverse_transform")
+        if self._kept_few:
+            raise InputError(
+                "inverse_transform needs all points of the fit, and this model was fitted to a "
+                "file of which it keeps the landmarks only"
+            )
         Z = as_numbers(X).astype(np.float64)
         if Z.shape[1] != self.n_components_:
             raise InputError(
@@ -340,24 +350,49 @@ class KernelPCA(GramEmbedder):
         return K, self._diagonal, rows.dtype
 
     def _embed_by_landmarks(self, k: int, diagonal: Array, rng: np.random.Generator) -> None:
-        rank, n = self.landmarks, len(self.X_fit_)
+        X, k_of = self.X_fit_, self._k
+        self._embed_by_columns(lambda j: k_of(X, X[j]), k, diagonal, X.dtype, rng)
+
+    def _embed_by_columns(
+        self, columns: Any, k: int, diagonal: Array, dtype: Any, rng: np.random.Generator
+    ) -> None:
+        rank, n = self.landmarks, len(diagonal)
         if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not k < rank <= n:
             raise InputError(
                 f"landmarks={rank!r}: a whole number above n_components and at most n = {n}"
             )
-        X, k_of = self.X_fit_, self._k
+        expected = nystrom_plan(n, int(rank), dtype.itemsize, self.memory)
+        tolerance = default_tolerance(dtype)
         gram = NystromEmbedding.of(
-            lambda j: k_of(X, X[j]),
-            diagonal,
-            int(rank),
-            k,
-            nystrom_plan(n, int(rank), X.dtype.itemsize, self.memory),
-            self.center,
-            rng,
-            default_tolerance(X.dtype),
+            columns, diagonal, int(rank), k, expected, self.center, rng, tolerance
         )
         self.negativity_, self.approximation_error_ = 0.0, gram.error
-        self._embed(gram, X.dtype)
+        self._embed(gram, dtype)
+
+    def _fit_far(self, points: FilePoints, k: int, rng: np.random.Generator) -> None:
+        """The same by landmarks for points in a file: a pass for every 64 of them."""
+        n, dtype = points.shape[0], points.dtype
+        few = np.arange(0, n, -(-n // _sampled))  # as gamma="median" takes them
+        self.X_fit_ = points.take(few)
+        self._decide_kernel()  # parameters from a sample; the shift is any point near the mean
+        k_of = self._k
+
+        def columns(j: Array) -> Array:
+            chosen = self._shifted(points.take(j))
+            similar = k_of(chosen[:1], chosen).dtype
+            return points.map_rows(lambda X: k_of(self._shifted(X), chosen), len(j), similar)
+
+        diagonal = points.map_rows(
+            lambda X: kernel_diagonal(k_of, self._shifted(X))[:, None], 1, np.float64
+        )[:, 0]
+        if not np.isfinite(diagonal).all():
+            raise InputError("the kernel is not finite; scale the data, or change gamma")
+        self._embed_by_columns(columns, k, diagonal, dtype, rng)
+        self.X_fit_ = self._shifted(points.take(self.gram_.pivots))
+
+    @property
+    def _landmark_points(self) -> Array:
+        return self.X_fit_ if self._kept_few else self.X_fit_[self.gram_.pivots]
 
     def _needs_points(self, what: str) -> None:
         if self._precomputed:

@@ -13,14 +13,52 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gramian.data.moments import refuse_non_finite
 from gramian.errors import InputError
 from gramian.gram.distances import from_distances
 from gramian.maps import Array
+from gramian.memory import budget
 from gramian.quality.procrustes import procrustes
 from gramian.spectral.gram_embedding import GramEmbedding
 
 _block = 25_000_000  # distances to landmarks held at a time
 _judged = 500  # points whose two placements are compared
+
+
+class FilePoints:
+    """Points that stay in their file; those that are read are seen to be numbers."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows, self.shape, self.dtype = rows, rows.shape, rows.dtype
+        self.row_blocks = rows.row_blocks
+
+    def read_rows(self, rows: slice) -> Array:
+        """One block of points."""
+        return self._finite(self.rows.read_rows(rows))
+
+    def take(self, which: Array) -> Array:
+        """The points with these numbers."""
+        return self._finite(self.rows.take(which))
+
+    def map_rows(self, f: Callable[[Array], Array], columns: int, dtype: Any) -> Array:
+        """``f(block)`` of all blocks, stacked; one pass."""
+        return np.asarray(self.rows.map_rows(lambda X, _: f(self._finite(X)), columns, dtype))
+
+    def visit(self) -> Any:
+        """Surround a pass: the file must be the same before and after."""
+        return self.rows._visit()
+
+    def _finite(self, X: Array) -> Array:
+        if not np.isfinite(X).all():
+            refuse_non_finite(self.rows)
+        return X
+
+
+def stay_in_file(opened: Any, memory: Any) -> bool:
+    """Whether points are better left in their file: they would take a third of the budget."""
+    rows = opened.rows
+    n, p = rows.shape
+    return not rows.resident and 3 * n * p * rows.dtype.itemsize > budget(memory)
 
 
 class Landmarked(NamedTuple):
@@ -67,7 +105,7 @@ def by_landmarks(
         return GramEmbedding.of(K, k, diagonal=np.zeros(len(chosen)), **how), K
 
     gram, K = scaled(landmarks)
-    step = max(1, _block // m)
+    step = max(1, min(_block, budget(how["memory"]) // 64) // m)
     placed = [
         gram.place(from_distances(between(slice(a, min(a + step, n)), landmarks)))
         for a in range(0, n, step)

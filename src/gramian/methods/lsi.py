@@ -218,8 +218,8 @@ class LSI(Embedder):
         Y = self._weighted(self._open(X, reset=False))
         V = self.components_.astype(np.float64)
         out = np.empty(Y.shape[0])
-        for rows in Y.row_blocks():
-            block = Y.read_rows(rows).astype(np.float64)
+        for rows, block in Y.blocks():
+            block = block.astype(np.float64)
             out[rows] = np.linalg.norm(block - (block @ V.T) @ V, axis=1)
         return out
 

@@ -144,8 +144,8 @@ class RandomProjection(Embedder):
         opened = self._open(X, reset=False)
         back = self.inverse_transform(self._projected(opened))
         out = np.empty(len(back))
-        for rows in opened.rows.row_blocks():
-            out[rows] = np.linalg.norm(opened.rows.read_rows(rows) - back[rows], axis=1)
+        for rows, block in opened.rows.blocks():
+            out[rows] = np.linalg.norm(block - back[rows], axis=1)
         return out
 
     def distortion_report(self, X: Any, *, pairs: int = 10_000) -> Distortion:
@@ -154,10 +154,7 @@ class RandomProjection(Embedder):
         rows: Any = self._open(X, reset=False).rows
         n, rng = rows.shape[0], generator(self.random_state)
         few = np.sort(rng.choice(n, min(n, 2000), replace=False))
-        if isinstance(rows, SparseRows):
-            some = rows.X[few]
-        else:
-            some = np.concatenate([rows.read_rows(slice(i, i + 1)) for i in few.tolist()])
+        some = rows.X[few] if isinstance(rows, SparseRows) else rows.take(few)
         Z = self._projected(self._open(some, reset=False))
         return distortion(some, Z, self.eps, pairs=pairs, random_state=rng)
 

@@ -74,8 +74,21 @@ class PointEmbedder(Embedder):
         embedding = self._embedding(Z, self._names if labels is None else labels, columns)
         if not details or self._precomputed:
             return embedding
+        if self._kept_few:
+            return embedding
         measures = {**embedding.measures, **self._kept(self.X_fit_, Z)}
         return replace(embedding, measures=measures)
+
+    def _new_blocks(self, opened: Any) -> Iterator[Array]:
+        """New points, a block at a time where they come from a file."""
+        if self._precomputed or opened.rows.resident:
+            yield self._new(opened)
+            return
+        gaps = self.__sklearn_tags__().input_tags.allow_nan
+        for _, block in opened.rows.blocks():
+            if not (np.isfinite(block).all() or (gaps and not np.isinf(block).any())):
+                refuse_non_finite(opened.rows)
+            yield block
 
     def _new(self, opened: Any) -> Array:
         """What new points are known by: coordinates, or distances to the training points."""
@@ -101,8 +114,14 @@ class PointEmbedder(Embedder):
         """What the method measured of itself, by name."""
         return {}
 
+    @property
+    def _kept_few(self) -> bool:
+        """Whether only landmarks are kept of the points, the others being in a file."""
+        return len(self.X_fit_) < len(self.embedding_)
+
     def _judged(self, opened: Any, Z: Array) -> dict[str, Any]:
-        return {} if self._precomputed else self._kept(self._new(opened), Z)
+        far = self._precomputed or not opened.rows.resident
+        return {} if far else self._kept(self._new(opened), Z)
 
     def _kept(self, X: Array, Z: Array) -> dict[str, Any]:
         """How well the picture keeps the distances that were asked for, where NaN has no say."""
@@ -160,10 +179,10 @@ class GramEmbedder(PointEmbedder):
 
     def _blocks(self, opened: Any) -> Iterator[tuple[Array, Array]]:
         """Similarities of new points to the training points and to themselves, in blocks."""
-        new = self._new(opened)
         step = max(1, _block // max(len(self.embedding_), 1))
-        for a in range(0, len(new), step):
-            yield self._similar(new[a : a + step])
+        for new in self._new_blocks(opened):
+            for a in range(0, len(new), step):
+                yield self._similar(new[a : a + step])
 
     def _similar(self, new: Array) -> tuple[Array, Array]:
         """Similarities of new points to the training points (m, n), and to themselves (m,)."""
@@ -247,7 +266,9 @@ def as_points(opened: Opened, memory: Any = None, *, missing: bool = False) -> A
     if whole is not None:
         X = np.asarray(whole.T if rows.flip else whole)
     else:
-        X = np.asarray(rows.read_rows(slice(0, rows.shape[0])))
+        X = np.empty(rows.shape, rows.dtype)
+        for where, block in rows.blocks():
+            X[where] = block
     if missing and np.isinf(X).any():
         row, column = np.argwhere(np.isinf(X))[0]
         raise InputError(

@@ -246,8 +246,8 @@ def _triangle(Y: Any, wide: bool) -> Array:
 def _slices(Y: Any, wide: bool) -> Any:
     """Blocks of rows of Y (of Y' if ``wide``), dense, in float64, tall enough for LAPACK."""
     if not wide:
-        for rows in Y.row_blocks():
-            yield Y.read_rows(rows).astype(np.float64)
+        for _, block in Y.blocks():
+            yield block.astype(np.float64)
         return
     n, p = Y.shape
     step = max(2 * n, 1024)
@@ -262,8 +262,8 @@ def _times_T64(Y: Any, U: Array) -> Array:
     if hasattr(Y, "adjoint_in_float64"):
         return np.asarray(Y.adjoint_in_float64(U))
     total = np.zeros((Y.shape[1], U.shape[1]))
-    for rows in Y.row_blocks():
-        total += Y.read_rows(rows).astype(np.float64).T @ U[rows]
+    for rows, block in Y.blocks():
+        total += block.astype(np.float64).T @ U[rows]
     return total
 
 

@@ -1,0 +1,148 @@
+"""Rows of a file placed and written block by block: neither the file nor the result is held.
+
+The result appears under its name when it is whole; nothing is left of it if the work ends early.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from gramian.cli.reading import Data
+from gramian.files import replacing
+from gramian.progress import tick
+
+if TYPE_CHECKING:
+    from gramian.results import Embedding
+
+__all__ = ["STREAMED", "place_to_file"]
+
+
+def place_to_file(fitted: Any, data: Data, path: Path, *, excel_safe: bool) -> Embedding:
+    """Write the coordinates of all rows; what is returned knows how many, not where each lies.
+
+    Parameters
+    ----------
+    fitted : method
+    data : Data
+        Rows that stay in their file.
+    path : Path
+        Its ending is a key of ``STREAMED``.
+    excel_safe : bool
+        As for ``Embedding.write``.
+
+    Returns
+    -------
+    Embedding
+    """
+    n, seen = data.shape[0], _Seen()
+    with replacing(path) as file:
+        STREAMED[path.suffix.lower()](file, seen.watch(_placed(fitted, data)), n, excel_safe)
+    last = seen.last
+    shape = n, last.coordinates.shape[1]
+    columns: dict[str, Any] = {name: () for name in last.columns}
+    if "placement_residual" in columns:
+        columns["placement_residual"] = np.concatenate(seen.residuals)
+    return replace(last, coordinates=np.broadcast_to(np.zeros(1), shape), columns=columns)
+
+
+class _Seen:
+    """What is kept of the blocks that went by."""
+
+    last: Embedding
+
+    def __init__(self) -> None:
+        self.residuals: list[np.ndarray] = []
+
+    def watch(self, blocks: Iterator[Embedding]) -> Iterator[Embedding]:
+        for block in blocks:
+            self.last = block
+            if "placement_residual" in block.columns:
+                self.residuals.append(np.asarray(block.columns["placement_residual"]))
+            yield block
+
+
+def _placed(fitted: Any, data: Data) -> Iterator[Embedding]:
+    """The embedding of each block of rows, in order."""
+    from gramian.data.array_rows import ArrayRows
+    from gramian.data.door import Opened
+    from gramian.data.moments import refuse
+
+    n = data.shape[0]
+    takes_gaps = fitted.__sklearn_tags__().input_tags.allow_nan
+    for rows, block in data.X.rows.blocks():
+        bad = ~np.isfinite(block)
+        if takes_gaps:
+            bad &= ~np.isnan(block)
+        if bad.any():  # the method would name the row of the block
+            row, column = np.argwhere(bad)[0]
+            missing = int(np.isnan(block[bad]).sum())
+            refuse(missing, int(bad.sum()) - missing, (rows.start + int(row), int(column)))
+        opened = Opened(ArrayRows(block), data.variables, None)
+        columns = {name: values[rows] for name, values in data.columns.items()}
+        if hasattr(fitted, "placement_residual"):
+            columns["placement_residual"] = fitted.placement_residual(opened)
+        labels = None if data.labels is None else data.labels[rows]
+        yield fitted.to_embedding(opened, labels=labels, columns=columns)
+        tick("placing rows", rows.stop, n)
+
+
+def _npy(file: BinaryIO, blocks: Iterator[Embedding], n: int, _: bool) -> None:
+    header = False
+    for block in blocks:
+        Z = np.ascontiguousarray(block.coordinates)
+        if not header:
+            what = {"descr": Z.dtype.str, "fortran_order": False, "shape": (n, Z.shape[1])}
+            np.lib.format.write_array_header_1_0(file, what)
+            header = True
+        file.write(Z.data)
+
+
+def _text(separator: str) -> Callable[..., None]:
+    def write(file: BinaryIO, blocks: Iterator[Embedding], _: int, excel_safe: bool) -> None:
+        for i, frame in enumerate(_frames(blocks, excel_safe)):
+            frame.write_csv(file, separator=separator, include_header=i == 0)
+
+    return write
+
+
+def _parquet(file: BinaryIO, blocks: Iterator[Embedding], _: int, excel_safe: bool) -> None:
+    import polars
+    from polars.io.plugins import register_io_source
+
+    frames = _frames(blocks, False)
+    first = next(frames)
+
+    def source(*_: Any) -> Iterator[Any]:
+        yield first
+        yield from (frame.cast(dict(first.schema)) for frame in frames)
+
+    try:
+        register_io_source(source, schema=first.schema).sink_parquet(file)
+    except polars.exceptions.PolarsError as error:
+        found = re.search(r"\(os error (\d+)\)", str(error))
+        if found is None:
+            raise
+        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+
+
+def _frames(blocks: Iterator[Embedding], excel_safe: bool) -> Iterator[Any]:
+    from gramian.show.tables import harmless
+
+    for block in blocks:
+        yield harmless(block.to_frame()) if excel_safe else block.to_frame()
+
+
+#: What can be written in pieces, by ending.
+STREAMED: dict[str, Callable[..., None]] = {
+    ".npy": _npy,
+    ".csv": _text(","),
+    ".tsv": _text("\t"),
+    ".parquet": _parquet,
+}

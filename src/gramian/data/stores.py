@@ -1,0 +1,261 @@
+"""Arrays in HDF5 and Zarr stores, plain or in AnnData's layout, as rows.
+
+AnnData keeps its matrix as ``X``, dense or as a group of ``data``, ``indices`` and ``indptr``; the
+names of rows and columns are in ``obs`` and ``var``, under the name that the attribute ``_index``
+gives. In any other store the one two-dimensional array of numbers is meant; ``file.h5::group/name``
+says which if there are several. Nothing outside of the store is followed.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from gramian.data.block_rows import BlockRows, Rectangle
+from gramian.data.npy import refuse_type
+from gramian.data.rows import RowBlocked
+from gramian.data.sparse import SparseRows
+from gramian.data.sparse_file import SparseFile, Stored
+from gramian.errors import GramianWarning, InputError
+from gramian.memory import budget
+
+Names = tuple[str, ...] | None
+Opens = Callable[[], Any]  # a context manager that gives the root of the store
+
+
+class Found(NamedTuple):
+    """Rows of a store, with the names of its columns and rows."""
+
+    rows: RowBlocked | SparseRows | SparseFile
+    columns: Names
+    labels: Names
+
+
+def open_hdf5(path: Path, inside: str, memory: Any) -> Found:
+    """Rows of an HDF5 file (``.h5``, ``.hdf5``, ``.h5ad``)."""
+    try:
+        import h5py
+    except ImportError:
+        raise InputError(
+            f'{path}: HDF5 files need the package h5py: pip install "gramian[hdf5]"'
+        ) from None
+
+    @contextmanager
+    def opens() -> Iterator[Any]:
+        try:
+            file = h5py.File(path, "r")
+        except OSError as error:
+            why = "the file is cut short" if "truncated" in str(error) else str(error)
+            raise InputError(f"{path} cannot be read as HDF5: {why}") from None
+        with file:
+            yield file
+
+    def child(group: Any, name: str) -> Any:
+        link = group.get(name, getlink=True)
+        if not isinstance(link, h5py.HardLink):
+            raise InputError(
+                f"{path}: {name!r} is a link to {getattr(link, 'filename', 'elsewhere')!r}, and "
+                "links are not followed; name the data themselves, or copy them into one file"
+            )
+        found = group[name]
+        if isinstance(found, h5py.Dataset) and (found.is_virtual or found.external):
+            raise InputError(
+                f"{path}: {name!r} is kept in other files, which are not followed; copy the data "
+                "into one file"
+            )
+        return found
+
+    return _Store(path, opens, child, lambda: [path]).open(inside, memory)
+
+
+def open_zarr(path: Path, inside: str, memory: Any) -> Found:
+    """Rows of a Zarr store in a folder, format 2 or 3."""
+    try:
+        import zarr
+    except ImportError:
+        raise InputError(
+            f'{path}: Zarr stores need the package zarr: pip install "gramian[zarr]"'
+        ) from None
+
+    @contextmanager
+    def opens() -> Iterator[Any]:
+        try:
+            root = zarr.open(path, mode="r")
+        except Exception as error:  # codecs, metadata: each has errors of its own
+            why = str(error).partition("\n")[0] or type(error).__name__
+            raise InputError(f"{path} cannot be read as a Zarr store: {why}") from error
+        yield root
+
+    def files() -> list[Path]:
+        return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
+
+    return _Store(path, opens, lambda group, name: group[name], files).open(inside, memory)
+
+
+def open_anndata(adata: Any, memory: Any) -> Found:
+    """Rows of an AnnData object: its ``X``, from its file if that is where it is."""
+    if getattr(adata, "isbacked", False):
+        found = open_hdf5(Path(adata.filename), "", memory)
+        if found.rows.shape == adata.shape:
+            return found
+        raise InputError("a view of a backed AnnData object: call .to_memory() first")
+    from gramian.data.door import open_rows
+
+    if adata.X is None:
+        raise InputError(
+            "the AnnData object has no X; pass a layer, such as adata.layers['counts']"
+        )
+    return Found(open_rows(adata.X, memory).rows, _text(adata.var_names), _text(adata.obs_names))
+
+
+class _Store(NamedTuple):
+    """A store that can be opened again for every read, so that threads share nothing."""
+
+    path: Path
+    opens: Opens
+    child: Callable[[Any, str], Any]
+    files: Callable[[], list[Path]]
+
+    def open(self, inside: str, memory: Any) -> Found:
+        with self.opens() as root:
+            name, labels, columns = inside.strip("/"), None, None
+            is_anndata = not hasattr(root, "shape") and {"X", "obs", "var"} <= set(root)
+            if is_anndata:
+                labels, columns = self._index(root, "obs"), self._index(root, "var")
+            if not name and not hasattr(root, "shape"):
+                name = "X" if is_anndata else self._only(root)
+            node = self._node(root, name)
+            sparse = not hasattr(node, "shape")
+            rows = self._sparse(node, name, memory) if sparse else self._dense(node, name, memory)
+        n, p = rows.shape
+        return Found(
+            rows,
+            columns if columns is not None and len(columns) == p else None,
+            labels if labels is not None and len(labels) == n else None,
+        )
+
+    def _node(self, root: Any, name: str) -> Any:
+        node = root
+        for part in filter(None, name.split("/")):
+            if hasattr(node, "shape") or part not in node:
+                held = ", ".join(self._arrays(root)) or "nothing that can be used"
+                raise InputError(f"{self.path} has no {name!r}; it holds {held}")
+            node = self.child(node, part)
+        return node
+
+    def _arrays(self, group: Any, above: str = "") -> Iterator[str]:
+        """Names of what could be rows, at any depth."""
+        for name in sorted(group):
+            try:
+                node = self.child(group, name)
+            except InputError:  # a link: told if it is asked for
+                continue
+            if hasattr(node, "shape"):
+                if len(node.shape) == 2 and node.dtype.kind in "fiub":
+                    yield above + name
+            elif "indptr" in node:
+                yield above + name
+            else:
+                yield from self._arrays(node, f"{above}{name}/")
+
+    def _only(self, root: Any) -> str:
+        found = list(self._arrays(root))
+        if len(found) == 1:
+            return found[0]
+        if not found:
+            raise InputError(f"{self.path} holds no two-dimensional array of numbers")
+        raise InputError(
+            f"{self.path} holds {len(found)} arrays: {', '.join(found[:8])}; say which, such as "
+            f"{self.path.name}::{found[0]}"
+        )
+
+    def _index(self, root: Any, which: str) -> Names:
+        """Row or column names of AnnData."""
+        frame = self.child(root, which)
+        name = frame.attrs.get("_index", "_index")
+        name = name.decode() if isinstance(name, bytes) else str(name)
+        if hasattr(frame, "shape") or name not in frame:
+            return None
+        found = self.child(frame, name)
+        return _text(found[...]) if hasattr(found, "shape") and len(found.shape) == 1 else None
+
+    def _dense(self, node: Any, name: str, memory: Any) -> RowBlocked:
+        what = f"{self.path}::{name}" if name else str(self.path)
+        refuse_type(node.dtype, what)
+        if len(node.shape) != 2:
+            raise InputError(
+                f"{what} holds an array with {len(node.shape)} dimensions {tuple(node.shape)}; "
+                "rows by columns (2 dimensions) are needed"
+            )
+        _warn_unwritten(node, what)
+
+        def read(rows: slice, columns: slice) -> np.ndarray:
+            with self.opens() as root:
+                return np.asarray(self._node(root, name)[rows, columns])
+
+        grain = getattr(node, "shards", None) or node.chunks or (1, 1)
+        n, p = node.shape
+        return BlockRows(
+            Rectangle(what, (n, p), node.dtype, read, self.files, (grain[0], grain[1])), memory
+        )
+
+    def _sparse(self, node: Any, name: str, memory: Any) -> SparseRows | SparseFile:
+        """A group of ``data``, ``indices`` and ``indptr``."""
+        what = f"{self.path}::{name}"
+        kind = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "csr_matrix"))
+        kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+        shape = node.attrs.get("shape", node.attrs.get("h5sparse_shape"))
+        if not {"data", "indices", "indptr"} <= set(node) or shape is None:
+            raise InputError(f"{what} is a group, neither an array nor a sparse matrix")
+        n, p = (int(each) for each in shape)
+        parts = {part: self.child(node, part) for part in ("data", "indices", "indptr")}
+        refuse_type(parts["data"].dtype, what)
+        by_columns = kind.startswith("csc")
+        ends = np.asarray(parts["indptr"][...], np.int64)
+        stored = int(parts["data"].shape[0])  # a Zarr array has no length
+
+        def read(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+            with self.opens() as root:
+                group = self._node(root, name)
+                some = slice(first, last)
+                return (
+                    np.asarray(self.child(group, "data")[some]),
+                    np.asarray(self.child(group, "indices")[some]),
+                )
+
+        lying = (p, n) if by_columns else (n, p)
+        found = SparseFile(
+            Stored(what, lying, ends, stored, parts["data"].dtype, read, self.files), memory
+        )
+        if by_columns or 16 * stored <= budget(memory) // 3:
+            found.refuse_beyond(budget(memory), by_columns)
+            whole = found.whole()
+            return SparseRows(whole.T.tocsr() if by_columns else whole, memory)
+        return found
+
+
+def _warn_unwritten(node: Any, what: str) -> None:
+    """Chunks of a Zarr array that were never written read as its fill value: say so."""
+    if not hasattr(node, "nchunks_initialized"):
+        return
+    sharded = getattr(node, "shards", None) is not None
+    per = int(np.prod(node.shards) // np.prod(node.chunks)) if sharded else 1
+    written, all_of_them = node.nchunks_initialized, node.nchunks
+    if written < all_of_them:
+        missing, fill = -(-(all_of_them - written) // per), node.fill_value
+        warnings.warn(
+            f"{what}: {missing} of {-(-all_of_them // per)} chunks were never written and count as "
+            f"the fill value {fill}; if that is not what you meant, the store is incomplete",
+            GramianWarning,
+            stacklevel=2,
+        )
+
+
+def _text(values: Any) -> tuple[str, ...]:
+    return tuple(each.decode() if isinstance(each, bytes) else str(each) for each in values)

@@ -1,0 +1,144 @@
+"""Files larger than the memory they may use, on the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars
+import pytest
+
+import gramian
+from gramian.cli import placing
+from tests.data.sources import WRITERS, numbers
+
+N, P = 3000, 40
+SMALL = ("--memory", "1MB")
+PROGRAM = "import sys; from gramian.cli.app import main; sys.exit(main())"
+
+
+@pytest.fixture
+def model(run):
+    X = numbers("npy", N, P)
+    np.save("x.npy", X)
+    code, _, err = run("pca", "x.npy", "-k", "3", "--save", "m.gramian")
+    assert code == 0, err
+    return X
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "parquet, folder", "csv", "hdf5", "zarr 3"])
+def test_every_kind_of_file_is_read(run, kind):
+    X = numbers(kind, N, P)
+    path = str(WRITERS[kind](Path.cwd(), X))
+    code, out, err = run("pca", path, "-k", "2", "--memory", "1MB", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert found["n_observations"] == N
+    twin = gramian.PCA(2).fit(X)
+    assert [axis["eigenvalue"] for axis in found["axes"]] == pytest.approx(
+        twin.explained_variance_, rel=1e-9
+    )
+    assert ("temporary file" in err) == (kind == "csv")
+
+
+def test_labels_and_text_of_a_large_table_come_along(run):
+    X = numbers("csv", N, P)
+    frame = polars.DataFrame(X, schema=[f"v{j}" for j in range(P)], orient="row")
+    who = polars.Series("who", [f"s{i}" for i in range(N)])
+    kind = polars.Series("kind", ["x", "y", "y"] * (N // 3))
+    frame.insert_column(0, who).insert_column(3, kind).write_csv("t.csv")
+    code, _, err = run("pca", "t.csv", "-k", "2", "--memory", "1MB", "-o", "z.csv")
+    assert code == 0 and "temporary file" in err, err
+    found = polars.read_csv("z.csv")
+    assert found["label"].to_list() == who.to_list() and found["kind"].to_list() == kind.to_list()
+    expected = gramian.PCA(2).fit_transform(X)
+    assert np.allclose(found[["PC1", "PC2"]].to_numpy(), expected, atol=1e-8)
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv", "tsv", "parquet"])
+def test_rows_are_placed_and_written_block_by_block(run, model, monkeypatch, ending):
+    sizes = []
+    placed = placing._placed
+
+    def watched(*arguments):
+        for block in placed(*arguments):
+            sizes.append(len(block.coordinates))
+            yield block
+
+    monkeypatch.setattr(placing, "_placed", watched)
+    code, out, err = run("transform", "m.gramian", "x.npy", "-o", f"z.{ending}", "--memory", "1MB")
+    assert code == 0, err
+    assert len(sizes) > 4 and sum(sizes) == N
+    assert f"{N:,} observations" in out and "placement residual" in out
+    fitted = gramian.load("m.gramian")
+    expected, left = fitted.transform(model), fitted.placement_residual(model)
+    if ending == "npy":
+        assert np.allclose(np.load("z.npy"), expected, atol=1e-9)
+        return
+    read = {"csv": polars.read_csv, "parquet": polars.read_parquet}.get(ending)
+    found = read(f"z.{ending}") if read else polars.read_csv("z.tsv", separator="\t")
+    assert found.columns == ["PC1", "PC2", "PC3", "placement_residual"]
+    assert np.allclose(found.to_numpy(), np.column_stack([expected, left]), atol=1e-6)
+
+
+def test_a_bad_row_is_named_and_nothing_is_left(run, model):
+    model[2345, 6] = np.nan
+    np.save("y.npy", model)
+    for ending in ("npy", "csv", "parquet"):
+        code, _, err = run(
+            "transform", "m.gramian", "y.npy", "-o", f"z.{ending}", "--memory", "1MB"
+        )
+        assert code == 2 and "row 2345, column 6" in err, err
+    assert not [name for name in os.listdir() if name.startswith(("z.", ".gramian"))]
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv", "parquet"])
+def test_full_disk_while_placing(run, model, ending):
+    """A limit on the size of files, as a full disk gives it."""
+    limited = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000));"
+    )
+    words = ["transform", "m.gramian", "x.npy", "-o", f"z.{ending}", *SMALL]
+    out = subprocess.run(
+        [sys.executable, "-c", limited + PROGRAM, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert out.returncode == 2, out.stderr
+    assert "error: " in out.stderr and "too large" in out.stderr.lower(), out.stderr
+    assert "Traceback" not in out.stderr
+    assert not [name for name in os.listdir() if name.startswith(("z.", ".gramian"))]
+
+
+def test_interrupt_leaves_nothing(run, model):
+    """Ctrl-C while a large text file is parsed and while rows are placed."""
+    WRITERS["csv"](Path.cwd(), np.concatenate([model] * 10))
+    before = sorted(os.listdir())
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "transform", "m.gramian", "x.csv", "-o", "z.csv", *SMALL],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and sorted(os.listdir()) == before:
+        time.sleep(0.01)  # until the result has been begun
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode in (0, 130), err  # 0: it was faster
+    left = set(os.listdir()) - set(before)
+    assert left <= ({"z.csv"} if process.returncode == 0 else set())
+
+
+def test_known_endings_are_listed(run):
+    code, _, err = run("pca", "nowhere*.parquet")
+    assert code == 2 and "no file matches" in err
+    Path("folder").mkdir()
+    code, _, err = run("pca", "folder")
+    assert code == 2 and "folder without a file that can be read" in err
