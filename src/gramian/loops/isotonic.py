@@ -17,7 +17,7 @@ import numpy as np
 from gramian.loops.tile import compiled
 from gramian.maps import Array
 
-_run = 32
+RUN = 32
 
 
 @compiled
@@ -73,6 +73,24 @@ def _run_sums(values, weights, weighted, run, sums, masses):
         masses[b] = mass
 
 
+@compiled
+def steps_of(values, weights, weighted, run):
+    """Means, masses and ends of the steps of the nearest sequence that never falls."""
+    m = len(values)
+    sums, masses, ends = np.empty(m), np.empty(m), np.empty(m, np.int64)
+    runs = -(-m // run)
+    _run_sums(values, weights, weighted, run, sums[:runs], masses[:runs])
+    few, heavy, until = np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
+    found = _pool(sums[:runs] / masses[:runs], masses[:runs], few, heavy, until)
+    slack = 1e-14 * np.abs(sums[:runs]).sum()
+    means = few[:found] / heavy[:found]
+    cuts = _sieve(values, weights, weighted, run, means, until[:found], slack, sums, masses, ends)
+    means, cut_masses = sums[:cuts] / masses[:cuts], masses[:cuts].copy()
+    cut_ends = ends[:cuts].copy()
+    found = _pool(means, cut_masses, sums, masses, ends)
+    return sums[:found] / masses[:found], masses[:found].copy(), cut_ends[ends[:found] - 1]
+
+
 def pooled(values: Array, weights: Array | None = None) -> tuple[Array, Array, Array]:
     """The nearest sequence that never falls, as steps.
 
@@ -88,19 +106,6 @@ def pooled(values: Array, weights: Array | None = None) -> tuple[Array, Array, A
     (array of shape (s,), array of shape (s,), array of int of shape (s,))
         Means, masses and ends of the steps: the first step is of ``values[: ends[0]]``.
     """
-    m, weighted = len(values), weights is not None
-    w = np.empty(0) if weights is None else weights
-    sums, masses, ends = np.empty(m), np.empty(m), np.empty(m, np.int64)
-    runs = -(-m // _run)
-    _run_sums(values, w, weighted, _run, sums[:runs], masses[:runs])
-    few, heavy, until = np.empty(runs), np.empty(runs), np.empty(runs, np.int64)
-    found = _pool(sums[:runs] / masses[:runs], masses[:runs], few, heavy, until)
-    slack = 1e-14 * float(np.abs(sums[:runs]).sum())
-    cuts = _sieve(
-        *(values, w, weighted, _run, few[:found] / heavy[:found], until[:found], slack),
-        *(sums, masses, ends),
-    )
-    means, cut_masses = sums[:cuts] / masses[:cuts], masses[:cuts].copy()
-    cut_ends = ends[:cuts].copy()
-    found = _pool(means, cut_masses, sums, masses, ends)
-    return sums[:found] / masses[:found], masses[:found].copy(), cut_ends[ends[:found] - 1]
+    some = np.empty(0) if weights is None else weights
+    means, masses, ends = steps_of(values, some, weights is not None, RUN)
+    return means, masses, ends

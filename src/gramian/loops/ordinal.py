@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gramian.loops.isotonic import pooled
+from gramian.loops.isotonic import RUN, pooled, steps_of
 from gramian.loops.order import ends_of, sort_ties, sorted_pairs
 from gramian.loops.threads import ordered_sum, pause, run
 from gramian.loops.tile import compiled
@@ -159,6 +159,32 @@ def _slopes(Z, axes, pairs, weights, weighted, all_alike, d, fitted, out, sums):
     sums[1] += size
 
 
+@compiled
+def _pooled(Z, axes, pairs, weights, weighted, same, primary, run):
+    """Steps of a piece; of primary ties the pairs are put in order first."""
+    d = np.empty(len(pairs))
+    _lengths(Z, axes, pairs, d)
+    if len(same) > 0 and not primary:
+        means, masses, until = np.empty(len(d)), np.empty(len(d)), np.empty(len(d), np.int64)
+        groups = _grouped(d, weights, weighted, same, means, masses, until)
+        means, masses, ends = steps_of(means[:groups], masses[:groups], True, run)
+        return means, masses, until[ends - 1]
+    if len(same) > 0:
+        sort_ties(d, pairs, weights, weighted, same)
+    return steps_of(d, weights, weighted, run)
+
+
+@compiled
+def _pulled(
+    Z, axes, pairs, weights, weighted, same, tertiary, means, ends, first, all_alike, out, sums
+):
+    """Slopes and sums of a piece into ``out`` and ``sums``."""
+    d, fitted = np.empty(len(pairs)), np.empty(len(pairs))
+    _lengths(Z, axes, pairs, d)
+    _spread(d, weights, weighted, same, tertiary, means, ends, first, fitted)
+    _slopes(Z, axes, pairs, weights, weighted, all_alike, d, fitted, out, sums)
+
+
 def pool(Z: Array, order: Order, ties: str) -> Steps:
     """The steps nearest to the distances of a picture; primary ties are put in order.
 
@@ -170,24 +196,16 @@ def pool(Z: Array, order: Order, ties: str) -> Steps:
     ties : {"primary", "secondary", "tertiary"}
     """
     axes, count = (0,) * Z.shape[1], len(order.cuts) - 1
-    weighted, tied = len(order.weights) > 0, len(order.same) > 0
+    weighted = len(order.weights) > 0
     found: list[tuple[Array, Array, Array]] = [(np.empty(0),) * 3] * count
 
     def work(i: int) -> None:
         pause()
         pairs, weights, same, first = order.piece(i)
-        d = np.empty(len(pairs))
-        _lengths(Z, axes, pairs, d)
-        if tied and ties != "primary":
-            (means, masses), ends = np.empty((2, len(d))), np.empty(len(d), np.int64)
-            groups = _grouped(d, weights, weighted, same, means, masses, ends)
-            steps = pooled(means[:groups], masses[:groups])
-            found[i] = steps[0], steps[1], ends[steps[2] - 1] + first
-            return
-        if tied:
-            sort_ties(d, pairs, weights, weighted, same)
-        steps = pooled(d, weights if weighted else None)
-        found[i] = steps[0], steps[1], steps[2] + first
+        means, masses, ends = _pooled(
+            Z, axes, pairs, weights, weighted, same, ties == "primary", RUN
+        )
+        found[i] = means, masses, ends + first
 
     run(work, count)
     means, masses, ends = map(np.concatenate, zip(*found, strict=True))
@@ -217,13 +235,16 @@ def pull(Z: Array, order: Order, ties: str, steps: Steps) -> tuple[float, float,
     """
     (n, k), weighted = Z.shape, len(order.weights) > 0
     axes, count = (0,) * k, len(order.cuts) - 1
+    tertiary = ties == "tertiary" and len(order.same) > 0
     sums, all_alike = np.zeros((count, 2)), not weighted and 2 * len(order.pairs) == n * (n - 1)
 
     def work(i: int, total: Array) -> None:
         pause()
-        d, fitted = shown(Z, order, ties, steps, i)
-        pairs, weights, _, _ = order.piece(i)
-        _slopes(Z, axes, pairs, weights, weighted, all_alike, d, fitted, total, sums[i])
+        pairs, weights, same, first = order.piece(i)
+        _pulled(
+            *(Z, axes, pairs, weights, weighted, same, tertiary, *steps, first, all_alike),
+            *(total, sums[i]),
+        )
 
     both = ordered_sum(work, count, lambda: np.zeros((n, 2 * k)))
     off, size = sums.sum(axis=0)
