@@ -164,7 +164,7 @@ class BlockKrylov:
             roughly = slice(k, k + more)
             done = done and bool(np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly])))
             if done and space.explored():
-                if not space.may_hide(values[:k], tol):
+                if not space.may_hide(values[:k], tol, self.floor):
                     return space
                 space.restart(values, S, np.arange(k))
                 space.search_elsewhere(b)
@@ -328,9 +328,10 @@ class _Space:
         """Whether the last random block was followed for as long as the one before it needed."""
         return self.products - self.entered >= self.patience
 
-    def may_hide(self, wanted: Array, tol: float) -> bool:
+    def may_hide(self, wanted: Array, tol: float, floor: float) -> bool:
         """Whether so many wanted values are equal that more copies could be out of sight."""
-        near = np.abs(np.diff(wanted)) <= tol * self.norm
+        size = np.maximum(np.abs(wanted[1:]), floor * self.norm)  # what residuals were judged by
+        near = np.abs(np.diff(wanted)) <= tol * size
         longest = run = 1
         for close in near:
             run = run + 1 if close else 1
