@@ -120,7 +120,7 @@ def _residual(X: np.ndarray, Z: np.ndarray, form: str, name: str) -> float | Non
         return None
     near = Neighbors.of(X, NEIGHBORS["laplacian" if form == "laplacian" else "lle"])
     if form == "laplacian":
-        W = affinities(near, None)
+        W = affinities(near.graph(), None)
         d = degrees(W)
         M, V = normalized(W, d), np.sqrt(d)[:, None] * Z
     else:

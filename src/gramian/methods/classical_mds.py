@@ -29,7 +29,13 @@ from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
 from gramian.methods.embedder import generator, rescaled, warn, weights_of
-from gramian.methods.landmarks import FilePoints, by_landmarks, check_landmarks, stay_in_file
+from gramian.methods.landmarks import (
+    FilePoints,
+    by_landmarks,
+    check_landmarks,
+    placing_bytes,
+    stay_in_file,
+)
 from gramian.methods.similarity import IN_SQUARES, GramEmbedder
 from gramian.quality.corrections import (
     checked_correction,
@@ -220,7 +226,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         if self.landmarks is not None:
             found = plan(Expected((self.landmarks, self.landmarks), rows.dtype), k)
             route = f"{self.landmarks} landmarks of {n} points: {found.route}"
-            return replace(found, route=route, bytes=found.bytes + 25_000_000 * 8, passes=1)
+            needed = found.bytes + placing_bytes(self.landmarks, n)
+            return replace(found, route=route, bytes=needed, passes=1)
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
         size = n * n * np.dtype(rows.dtype).itemsize
         stored = "distances" if not self._precomputed else "squares of the distances"

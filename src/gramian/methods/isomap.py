@@ -33,7 +33,7 @@ from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import generator
-from gramian.methods.landmarks import by_landmarks, check_landmarks
+from gramian.methods.landmarks import by_landmarks, check_landmarks, placing_bytes
 from gramian.methods.neighborhood import NeighborhoodEmbedder
 from gramian.quality.unexplained import residual_variance
 from gramian.show.text import count, listed, number, percent
@@ -42,6 +42,7 @@ from gramian.spectral.plan import Expected, Plan, plan
 
 _whole = 5_000  # points up to which landmarks="auto" takes all
 _auto = 1_000  # landmarks it takes of more
+_edge = 95  # bytes for each neighbor of a point, in graphs and their copies
 _pairs = 500_000  # whose residual variance is measured, where there are more than twice as many
 
 
@@ -216,7 +217,9 @@ class Isomap(NeighborhoodEmbedder):
         else:
             found = plan(Expected((m, m), rows.dtype), k, "largest", self.solver, self.memory)
             what, needed = f"geodesics from {m} landmarks to {n} points", m * n * size
-            needed += 2 * min(8 * m * n, 8 * 25_000_000)
+            needed += placing_bytes(m, n)
+        asked = self.radius is None and isinstance(self.n_neighbors, (int, np.integer))
+        needed += _edge * n * (int(self.n_neighbors) if asked else 20)  # a guess of those within
         if needed + found.bytes > allowed:
             raise MemoryRefusedError(
                 f"{what} need {in_words(needed + found.bytes)}, the budget is {in_words(allowed)}; "

@@ -21,7 +21,7 @@ from gramian.memory import budget
 from gramian.quality.procrustes import procrustes
 from gramian.spectral.gram_embedding import GramEmbedding
 
-_block = 25_000_000  # distances to landmarks held at a time
+_block = 1_000_000  # distances to landmarks held at a time
 _judged = 500  # points whose two placements are compared
 
 
@@ -77,6 +77,11 @@ def check_landmarks(m: Any, k: int, n: int) -> int:
             f"landmarks={m!r}: a whole number from n_components + 2 = {k + 2} to n = {n}"
         )
     return int(m)
+
+
+def placing_bytes(m: int, n: int) -> int:
+    """What it takes to scale m landmarks and to place n points by them."""
+    return 3 * 8 * m * m + 4 * 8 * min(m * n, _block)
 
 
 def by_landmarks(
