@@ -19,8 +19,10 @@ from benchmarks import (
     isomap,
     linear,
     lle,
+    out_of_core,
     pca,
     products,
+    scale,
     solvers,
     sparse,
     start,
@@ -37,6 +39,8 @@ def machine(settings: Settings) -> Iterator[Table]:
 BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "machine": machine,
     "pca": pca.tables,
+    "out-of-core": out_of_core.tables,
+    "scale": scale.tables,
     "mds": gram.mds_tables,
     "kernel-pca": gram.kernel_tables,
     "mds-stress": stress.metric_tables,
@@ -58,6 +62,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
 USUAL = (
     *(
         "pca",
+        "out-of-core",
         "horn",
         "mds",
         "kernel-pca",
@@ -102,13 +107,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="tiny sizes, no memory figures")
     parser.add_argument("--slow", action="store_true", help="also contestants that take minutes")
+    parser.add_argument("--full", action="store_true", help="out-of-core: 8 GB instead of 1")
     parser.add_argument("--no-memory", action="store_true", help="no memory figures: quicker")
     parser.add_argument("--json", metavar="OUT", type=Path, help="write the tables here too")
     asked = parser.parse_args(arguments)
     unknown = [name for name in asked.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}; there are {', '.join(BENCHMARKS)}")
-    settings = Settings.of(asked.quick, asked.slow, not asked.no_memory)
+    settings = Settings.of(asked.quick, asked.slow, not asked.no_memory, asked.full)
     print(_circumstances(), flush=True)
     found: list[Table] = []
     for name in asked.names or USUAL:

@@ -24,12 +24,13 @@ class Settings:
     )
     memory: bool = True  # a fresh process for each contestant, to see its peak
     slow: bool = False  # contestants that take minutes take part as well
+    full: bool = False  # files of their full size, 8 GB
 
     @staticmethod
-    def of(quick: bool, slow: bool = False, memory: bool = True) -> Settings:
+    def of(quick: bool, slow: bool = False, memory: bool = True, full: bool = False) -> Settings:
         """Full, or tiny."""
         tiny = Settings(quick=True, rounds=1, rest=0.0, memory=False)
-        return tiny if quick else Settings(slow=slow, memory=memory)
+        return tiny if quick else Settings(slow=slow, memory=memory, full=full)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import BinaryIO
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
-__all__ = ["check_target", "forget_unfinished", "replacing"]
+__all__ = ["check_target", "forget_stale", "forget_unfinished", "replacing"]
 
 _unfinished: set[Path] = set()
 
@@ -42,8 +43,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """
     check_target(path)
     target = Path(os.path.realpath(path))
-    # A short name of its own: the target's name may already be as long as the disk allows.
-    temporary = target.with_name(f".gramian-{secrets.token_hex(6)}.tmp")
+    temporary = target.with_name(f"{_begin(target)}{secrets.token_hex(6)}.tmp")
     _unfinished.add(temporary)
     try:
         # os.open, not tempfile: the new file gets the permissions the user's umask asks for.
@@ -61,6 +61,21 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with suppress(OSError):
             temporary.unlink()  # gone already when all went well
         _unfinished.discard(temporary)
+
+
+def forget_stale(path: str | os.PathLike[str]) -> None:
+    """Remove what processes that were killed left half written beside ``path``.
+
+    Parameters
+    ----------
+    path : path
+        A file that no other process is writing.
+    """
+    target = Path(os.path.realpath(path))
+    with suppress(OSError):
+        for temporary in target.parent.glob(f"{_begin(target)}*.tmp"):
+            with suppress(OSError):
+                temporary.unlink()
 
 
 def forget_unfinished() -> None:
@@ -103,6 +118,11 @@ def check_target(path: str | os.PathLike[str]) -> None:
         raise GramianError(
             f"cannot write {visible(path, 200)}: no permission in {visible(folder, 200)}"
         )
+
+
+def _begin(target: Path) -> str:
+    """How temporary names begin: short, for the target's own may be as long as the disk allows."""
+    return f".gramian-{zlib.crc32(os.fsencode(target.name)):08x}-"
 
 
 def _keep_mode(target: Path, temporary: Path) -> None:

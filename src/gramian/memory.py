@@ -46,6 +46,16 @@ def budget(memory: int | float | str | None) -> int:
     return int(memory)
 
 
+def in_one_pass(shape: tuple[int, int], resident: bool) -> bool:
+    """Whether means and cross products of rows are summed together, in a single visit.
+
+    Of tall data, where every thread has room for a total. In memory, where visits are cheap, only
+    if the cross products would be formed in any case.
+    """
+    n, p = shape
+    return n >= max(8 * p, 2000) and p <= (512 if resident else 1600)
+
+
 def in_words(size: float) -> str:
     """``1234567890`` as ``"1.2 GB"``."""
     for unit in ("B", "kB", "MB", "GB"):

@@ -68,6 +68,8 @@ class Embedding:
         What ``residuals`` had to reach.
     plan : str
         How the answer was computed, in words.
+    passes : int or None
+        How often the data were visited for it, where that was counted.
     labels : tuple of str or None
         Names of the observations.
     variables : tuple of str or None
@@ -143,6 +145,7 @@ class Embedding:
     edges: Array | None = None
     residual_variance: Array | None = None
     image_shape: tuple[int, int] | None = None
+    passes: int | None = None
 
     @property
     def certified(self) -> bool:

@@ -14,7 +14,7 @@ from gramian import __version__
 from gramian.cli import options
 from gramian.cli.methods import METHODS, Method
 from gramian.cli.names import starting
-from gramian.cli.request import Fits, Limited, Makes, Reads, Speaks, Writes, asked, with_options
+from gramian.cli.request import Fits, Limited, Makes, Resumes, Speaks, Writes, asked, with_options
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
@@ -122,7 +122,7 @@ def _fitting(method: Method) -> Any:
         from gramian.cli.run import run
 
         reading = request.reading(file, distances=method.reads_distances(own), gaps=method.gaps)
-        return run(method, own, reading, request, request.outputs)
+        return run(method, own, reading, request, request.outputs, kept=request.kept)
 
     return _from_registry(method, command, Makes)
 
@@ -162,7 +162,7 @@ for _method in METHODS.values():
 @asked
 def components(
     file: options.File,
-    request: Reads,
+    request: Resumes,
     standardize: options.Standardize = False,
     permutations: options.Permutations = 199,
     alpha: options.Alpha = 0.05,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gramian.cli.reading import Reading
-from gramian.cli.request import Reads, typed
-from gramian.cli.run import show
+from gramian.cli.request import Resumes, typed
+from gramian.cli.run import check_kept, show
 from gramian.show.text import count, visible
 
 __all__ = ["how_many_of"]
@@ -12,7 +12,7 @@ __all__ = ["how_many_of"]
 
 def how_many_of(
     reading: Reading,
-    request: Reads,
+    request: Resumes,
     *,
     standardize: bool,
     permutations: int,
@@ -24,7 +24,7 @@ def how_many_of(
     Parameters
     ----------
     reading : Reading
-    request : Reads
+    request : Resumes
     standardize : bool
     permutations : int
     alpha : float
@@ -36,6 +36,8 @@ def how_many_of(
         Exit code 0.
     """
     messages = request.messages
+    if request.kept is not None:
+        check_kept(request.kept, reading.file, ())
     with messages.collecting_warnings():
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
@@ -49,6 +51,7 @@ def how_many_of(
                 alpha=alpha,
                 memory=reading.memory,
                 random_state=seed,
+                checkpoint=request.kept,
             )
     if request.json:
         from gramian.cli.payload import components_as_json

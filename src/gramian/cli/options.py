@@ -457,6 +457,22 @@ Save = Annotated[
         show_default=False,
     ),
 ]
+CheckpointPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint",
+        metavar="FILE",
+        help="Keep what was done in this file; the same command started again goes on from there, "
+        "with the same result. Removed when all is done.",
+        show_default=False,
+    ),
+]
+CheckpointEvery = Annotated[
+    float,
+    typer.Option(
+        "--checkpoint-every", metavar="SECONDS", min=0, help="How much work may be lost, at most."
+    ),
+]
 Force = Annotated[
     bool,
     typer.Option("--force", help="Replace output files that exist."),

@@ -64,6 +64,7 @@ def as_json(embedding: Embedding, outputs: Mapping[str, str]) -> str:
         "tolerance": embedding.tolerance,
         "measures": dict(embedding.measures),
         "plan": embedding.plan or None,
+        "passes": embedding.passes,
         "parameters": dict(embedding.parameters),
         "notes": list(embedding.notes),
         "outputs": dict(outputs),

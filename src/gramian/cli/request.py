@@ -15,14 +15,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from gramian.cli import options
 from gramian.cli.messages import Messages
 from gramian.cli.outputs import Outputs
 from gramian.cli.reading import Reading
 
-__all__ = ["Fits", "Limited", "Makes", "Reads", "Speaks", "Writes", "asked", "typed"]
+if TYPE_CHECKING:
+    from gramian.checkpoint import Checkpoint
+
+__all__ = ["Fits", "Limited", "Makes", "Reads", "Resumes", "Speaks", "Writes", "asked", "typed"]
 
 # Every pool of threads reads one of these when it starts, so one number can rule them all.
 _POOLS = (
@@ -121,7 +124,20 @@ class Writes(Reads):
 
 
 @dataclass(frozen=True)
-class Makes(Writes, Fits):
+class Resumes(Reads):
+    """A run that can be taken up again."""
+
+    checkpoint: options.CheckpointPath = None
+    checkpoint_every: options.CheckpointEvery = 30.0
+
+    @property
+    def kept(self) -> Checkpoint | None:
+        """Where the run is kept, if it is."""
+        return None if self.checkpoint is None else _checkpoint(self)
+
+
+@dataclass(frozen=True)
+class Makes(Writes, Fits, Resumes):
     """A model that is fitted, shown, and may be kept."""
 
     save: options.Save = None
@@ -130,6 +146,12 @@ class Makes(Writes, Fits):
     def outputs(self) -> Outputs:
         """The files to write."""
         return replace(super().outputs, model=self.save)
+
+
+def _checkpoint(request: Resumes) -> Checkpoint:
+    from gramian.checkpoint import Checkpoint
+
+    return Checkpoint(str(request.checkpoint), request.checkpoint_every)
 
 
 def typed() -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gramian.checkpoint import Checkpoint, lasting
 from gramian.cli.messages import Messages
 from gramian.cli.methods import Method, Wanted
 from gramian.cli.outputs import Outputs
@@ -18,7 +19,7 @@ from gramian.show.text import visible
 if TYPE_CHECKING:
     from gramian.results import Embedding
 
-__all__ = ["check", "conclude", "fitted", "run", "show", "wanted"]
+__all__ = ["check", "check_kept", "conclude", "fitted", "run", "show", "wanted"]
 
 
 def run(
@@ -28,6 +29,7 @@ def run(
     request: Fits,
     outputs: Outputs,
     command: str | None = None,
+    kept: Checkpoint | None = None,
 ) -> int:
     """Read a file, fit a method, write and print the result.
 
@@ -41,6 +43,8 @@ def run(
     outputs : Outputs
     command : str, optional
         What to type to repeat this; as typed by default.
+    kept : Checkpoint, optional
+        Where the run is kept until its files are written.
 
     Returns
     -------
@@ -49,12 +53,16 @@ def run(
     """
     messages = request.messages
     outputs.check(reading.file)
-    with messages.collecting_warnings():
+    if kept is not None:
+        check_kept(kept, reading.file, outputs.paths.values())
+    with messages.collecting_warnings(), lasting():
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
             image_shape = reading.image(data.shape[1])
         with messages.working("computing"):
             model = method.build(wanted(data, request), **own)
+            if kept is not None:
+                set_kept(model, kept, method.name)
             embedding = fitted(model, data, details=outputs.report is not None)
         embedding = replace(
             embedding,
@@ -69,6 +77,28 @@ def run(
         with messages.working("writing"):
             outputs.write(embedding, model)
     return conclude(embedding, outputs, request)
+
+
+def check_kept(kept: Checkpoint, source: str, written: Iterable[str]) -> None:
+    """Raise if a checkpoint would be in the way of other files."""
+    import os
+
+    taken = {os.path.realpath(path) for path in (source, *written)}
+    if os.path.realpath(kept.path) in taken:
+        raise GramianError(
+            f"--checkpoint {visible(kept.path, 200)} is the input file or one to be written; give "
+            "it a name of its own"
+        )
+
+
+def set_kept(model: Any, kept: Checkpoint, name: str) -> None:
+    """Let a method keep its run, or say that this one cannot."""
+    if "checkpoint" not in model.get_params(deep=False):
+        raise GramianError(
+            f"gramian {name} keeps no checkpoint: it reads its data into memory and computes from "
+            "the beginning; leave --checkpoint out"
+        )
+    model.set_params(checkpoint=kept)
 
 
 def conclude(embedding: Embedding, outputs: Outputs, request: Speaks) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gramian.data.moments import refuse
+from gramian.data.rows import RowBlocked
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.maps import Array, unit_for
 from gramian.memory import budget, in_words
@@ -124,14 +125,16 @@ class Gaps:
 def any_missing(rows: Any) -> bool:
     """Whether a value is NaN; one pass. Infinite values are refused."""
     stored = getattr(rows, "X", None)  # sparse: only what is stored can be wrong
-    found = False
-    for _, block in rows.blocks() if stored is None else [(None, stored.data)]:
+    state = {"found": np.asarray(False)}
+    kept = ("missing", state) if getattr(type(rows), "blocks", None) is RowBlocked.blocks else ()
+    blocks = rows.blocks(*kept) if stored is None else [(None, stored.data)]
+    for _, block in blocks:
         with np.errstate(over="ignore", invalid="ignore"):
             finite = np.isfinite(np.sum(block)) or np.isfinite(block).all()
-        found |= not finite
+        state["found"] = state["found"] | (not finite)
         if not finite and np.isinf(block).any():
             _refuse_infinite(rows)
-    return found
+    return bool(state["found"])
 
 
 def _refuse_infinite(rows: Any) -> None:

@@ -12,16 +12,21 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gramian.checkpoint import steps
 from gramian.errors import GramianWarning, InputError
 from gramian.loops.threads import pause, run
 from gramian.maps import Array, unit_for
+from gramian.memory import in_one_pass
 
 if TYPE_CHECKING:
     from gramian.data.rows import RowBlocked
+
+_turn = 16  # blocks of each group between two looks at whether a checkpoint is due
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     That subtraction is harmless while d is small against the spread, and refused otherwise.
     """
     n, p = rows.shape
-    if rows.flip or n < 8 * p or n < 2000 or p > 512:
+    if rows.flip or not in_one_pass(rows.shape, rows.resident):
         return None
     sample = rows._sample(200)
     with np.errstate(all="ignore"):
@@ -165,12 +170,12 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
 
     with np.errstate(all="ignore"):
         probes = np.random.default_rng(0).standard_normal((2, p)).astype(rows.dtype)
-        C = rows._tiled_cross(arguments, p, probes)
+        C = rows._folded_cross(arguments, p, probes)
         total = _total(weights, n)
         shift, probed = C[:p, p] / total, C[:p, p + 1 :]
         C = C[:p, :p]
         error = 5 * float(np.linalg.norm(C @ probes.T - probed) / np.sqrt(2))
-        C -= total * np.outer(shift, shift)
+        C = C - total * np.outer(shift, shift)  # a copy: a checkpoint may still hold the sums
         variance = np.diag(C) / total
         size = float(np.sqrt(variance.max(initial=0.0)))
         safe = 2.0**30 if rows.dtype == np.float32 else 2.0**100
@@ -201,11 +206,15 @@ def _sums(
     blocks = rows._lead_blocks()
     groups = min(8, len(blocks), max(2, rows.block_bytes // (24 * p)))
     bounds = [len(blocks) * g // groups for g in range(groups + 1)]
-    parts = np.zeros((groups, 3, p))
+    turns = -(-max(b - a for a, b in pairwise(bounds)) // _turn)
+    state = {"parts": np.zeros((groups, 3, p))}
 
-    def piece(g: int) -> None:
-        sums, squares, peaks = parts[g]
-        for a, b, block in rows._each(rows._lead, blocks[bounds[g] : bounds[g + 1]]):
+    def piece(g: int, turn: int) -> None:
+        sums, squares, peaks = state["parts"][g]
+        first = bounds[g] + turn * _turn
+        for a, b, block in rows._each(
+            rows._lead, blocks[first : min(first + _turn, bounds[g + 1])]
+        ):
             pause()
             if rows.flip:
                 for i in range(a, b):  # one variable a line
@@ -217,7 +226,9 @@ def _sums(
                 products.moments(block, unit, pivot, w, sums, squares, peaks)
 
     with rows._visit(), np.errstate(over="ignore", invalid="ignore"):
-        run(piece, groups)
+        for turn in steps("moments", turns, state, groups=groups, blocks=len(blocks)):
+            run(lambda g, turn=turn: piece(g, turn), groups)  # type: ignore[misc]
+    parts = state["parts"]
     sums, squares = parts[:, 0].sum(axis=0), parts[:, 1].sum(axis=0)
     return sums, squares, float(parts[:, 2].max())
 

@@ -17,14 +17,26 @@ from typing import Any
 
 import numpy as np
 
+from gramian.checkpoint import steps
 from gramian.data.centering import Centering
 from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
-from gramian.loops.threads import ahead, ordered_sum, pause, run
+from gramian.loops.threads import (
+    ahead,
+    limit_threads,
+    one_blas_thread,
+    ordered_sum,
+    pause,
+    run,
+    thread_count,
+)
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 
 _block_bytes = 16_000_000
 _thin = 640  # cross products up to this many columns use our own tiles, wider ones BLAS
+_wide = 2_800  # and up to this many there is a total for each thread
+_depth = 1_024  # rows that BLAS sums in the data's own precision, before a float64 total takes over
+_segment = 128  # blocks of a pass between two looks at whether a checkpoint is due
 _long = 20_000  # rows longer than this leave the cache before they can be used twice
 
 
@@ -97,22 +109,36 @@ class RowBlocked(ImplicitMap):
     def map_rows(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> Array:
         """``f(block, rows)`` of every block of Y, stacked in order."""
         out = np.empty((self.shape[0], columns), dtype)
-        for rows, block in self.blocks():
+        state: dict[str, Array] = {}
+        for rows, block in self.blocks("mapped", state):
+            _take_up(out, state)
             out[rows] = f(block, rows)
-        return out
+            state["out"] = out[: rows.stop]
+        return _take_up(out, state)
 
     def sum_rows(self, f: Callable[[Array, slice], Array]) -> Array:
         """The sum of ``f(block, rows)`` over the blocks of Y, in a fixed order."""
-        total: Any = 0.0
-        for rows, block in self.blocks():
-            total = total + f(block, rows)
-        return np.asarray(total)
+        state = {"total": np.asarray(0.0)}
+        for rows, block in self.blocks("added", state):
+            state["total"] = np.asarray(state["total"] + f(block, rows))
+        return state["total"]
 
-    def blocks(self) -> Iterator[tuple[slice, Array]]:
-        """One pass over the blocks of Y in order, each with its place."""
+    def blocks(
+        self, kind: str = "visited", state: dict[str, Array] | None = None
+    ) -> Iterator[tuple[slice, Array]]:
+        """One pass over the blocks of Y in order, each with its place.
+
+        ``state`` is what is taken over from block to block, under which a checkpoint keeps it;
+        without one, a run that is taken up again visits all blocks.
+        """
         spans = [(rows.start, rows.stop) for rows in self.row_blocks()]
+
+        def coming(first: int) -> Iterator[tuple[int, int, Array]]:
+            return self._each(lambda a, b: self.read_rows(slice(a, b)), spans[first:])
+
         with self._visit():
-            for a, b, block in self._each(lambda a, b: self.read_rows(slice(a, b)), spans):
+            each = coming(0) if state is None else steps(kind, len(spans), state, coming)
+            for a, b, block in each:
                 yield slice(a, b), block
 
     def row_blocks(self) -> list[slice]:
@@ -198,17 +224,22 @@ class RowBlocked(ImplicitMap):
         out = products.aligned(lines, V.shape[1], self.dtype)
         panel = min(width, products.PANEL)
         depth = products.depth_for(panel, self.dtype)
-        blocks = self._lead_blocks()
-        groups = _cut(blocks, len(blocks) if self.resident else 8)
+        segments = _segments(self._lead_blocks())
+        state: dict[str, Array] = {}
 
-        def piece(g: int) -> None:
+        def piece(group: list[tuple[int, int]]) -> None:
             Y = products.aligned(depth, products.padded(panel, self.dtype), self.dtype)
-            for a, b, block in self._each(self._lead, groups[g]):
+            for a, b, block in self._each(self._lead, group):
                 pause()
                 products.centered_times(block, *self._arguments(lead=(a, b)), V, Y, out[a:b])
 
         with self._visit():
-            run(piece, len(groups))
+            for i in steps("times", len(segments), state, lines=lines, columns=m):
+                _take_up(out, state)
+                groups = _cut(segments[i], len(segments[i]) if self.resident else 8)
+                run(lambda g, groups=groups: piece(groups[g]), len(groups))  # type: ignore[misc]
+                state["out"] = out[: segments[i][-1][1]]
+        _take_up(out, state)
         return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
 
     def _lead_adjoint(self, U: Array) -> Array:
@@ -241,15 +272,34 @@ class RowBlocked(ImplicitMap):
     def _lead_cross(self) -> Array:
         """S' S, summed over blocks of lines."""
         width = self._lying()[1]
-        if width > _thin:
+        if width > _wide:
             return self._blas_sum(self._lead, self._lying(), "lead")
-        return self._tiled_cross(self._arguments, width, np.zeros((0, width), self.dtype))
+        return self._folded_cross(self._arguments, width, np.zeros((0, width), self.dtype))
 
-    def _tiled_cross(self, arguments: Callable[..., Any], width: int, probes: Array) -> Array:
-        """S' S by our own tiles; with ``probes`` more columns join S (see ``products.cross``)."""
+    def _folded_cross(self, arguments: Callable[..., Any], width: int, probes: Array) -> Array:
+        """S' S, each thread with a total; ``probes`` g add the weights and S g as columns of S."""
+        side = width + (1 + len(probes)) * bool(len(probes))
+        if width <= _thin:
+            return self._tiled_cross(arguments, width, side, probes)
+
+        def step(block: Array, a: int, b: int, total: Array) -> None:
+            Y = np.empty((min(_depth, b - a), side), self.dtype)
+            square = np.empty((side, side), self.dtype)
+            for i in range(a, b, _depth):
+                j = min(i + _depth, b)
+                y = _probed(block[i - a : j - a], arguments(lead=(i, j)), probes, Y[: j - i])
+                np.dot(y.T, y, out=square)  # BLAS is told that this is symmetric
+                total += square
+
+        with one_blas_thread():
+            return self._fold(step, (side, side))
+
+    def _tiled_cross(
+        self, arguments: Callable[..., Any], width: int, side: int, probes: Array
+    ) -> Array:
+        """The same by our own tiles (see ``products.cross``)."""
         from gramian.loops import products
 
-        side = width + (1 + len(probes)) * bool(len(probes))
         wide = products.odd_vectors(side, self.dtype)
         given, probes = probes, products.aligned(len(probes), wide, self.dtype)
         probes[:, :width] = given
@@ -302,19 +352,25 @@ class RowBlocked(ImplicitMap):
         """The wide products: blocks centered by us, multiplied by BLAS on all its threads."""
         length, width = lying
         total = np.zeros((width, width))
+        state = {"total": total}
         # A kilo of products is summed in the data's own precision, the rest in float64.
         most = max(self.block_bytes // (width * self.dtype.itemsize), 8)
-        step = min(1024 if side == "lead" else 2048, most)
+        step = min(_depth if side == "lead" else 2 * _depth, most)
         panel = max(512, -(-width // 8))  # columns of the result at a time, down to the diagonal
         spans = [(a, min(a + step, length)) for a in range(0, length, step)]
+
+        def coming(first: int) -> Iterator[tuple[int, int, Array]]:
+            return self._each(read, spans[first:])
+
         with self._visit():
-            for a, b, block in self._each(read, spans):
+            for a, b, block in steps("squared", len(spans), state, coming, step=step, side=side):
+                total = state["total"]
                 Y = self._centered(block, **{side: (a, b)})
                 Y = Y if side == "lead" else Y.T
                 for left in range(0, width, panel):
                     right = min(left + panel, width)
                     total[:right, left:right] += Y[:, :right].T @ Y[:, left:right]
-        return _mirrored(total)
+        return _mirrored(state["total"])
 
     # Plumbing --------------------------------------------------------------------------------
 
@@ -365,17 +421,25 @@ class RowBlocked(ImplicitMap):
         """Sum over lead blocks: up to eight running totals, added up in a fixed order."""
         from gramian.loops.products import aligned
 
-        blocks = self._lead_blocks()
+        segments = _segments(self._lead_blocks())
+        state: dict[str, Array] = {}
         room = max(2, 4 * self.block_bytes // (8 * shape[0] * shape[1] or 1))
-        groups = _cut(blocks, min(8, room))
 
-        def piece(g: int, total: Array) -> None:
-            for a, b, block in self._each(self._lead, groups[g]):
+        def piece(group: list[tuple[int, int]], total: Array) -> None:
+            for a, b, block in self._each(self._lead, group):
                 pause()
                 step(block, a, b, total)
 
-        with self._visit():
-            return np.asarray(ordered_sum(piece, len(groups), lambda: aligned(*shape, np.float64)))
+        with self._visit(), limit_threads(min(thread_count(), room)):
+            for i in steps("summed", len(segments), state, shape=shape, step=segments[0][0][1]):
+                groups = _cut(segments[i], min(8, room))
+                state["total"] = ordered_sum(
+                    lambda g, total, groups=groups: piece(groups[g], total),  # type: ignore[misc]
+                    len(groups),
+                    lambda: aligned(*shape, np.float64),
+                    state.get("total"),
+                )
+        return np.asarray(state["total"])
 
     def _each(
         self, read: Callable[[int, int], Array], spans: list[tuple[int, int]]
@@ -391,6 +455,32 @@ def _cut(blocks: list[tuple[int, int]], most: int) -> list[list[tuple[int, int]]
     groups = min(most, len(blocks))
     bounds = [len(blocks) * g // groups for g in range(groups + 1)]
     return [blocks[a:b] for a, b in pairwise(bounds)]
+
+
+def _segments(blocks: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """Blocks after which a pass can be taken up again."""
+    return [blocks[i : i + _segment] for i in range(0, len(blocks), _segment)]
+
+
+def _take_up(out: Array, state: dict[str, Array]) -> Array:
+    """``out`` with the lines that an earlier run had done."""
+    done = state.get("out")
+    if done is not None and not np.may_share_memory(done, out):
+        out[: len(done)] = done
+        state["out"] = out[: len(done)]
+    return out
+
+
+def _probed(M: Array, arguments: tuple[Any, ...], probes: Array, Y: Array) -> Array:
+    """Y = M centered and, with ``probes`` g, the weights and each Y g as further columns."""
+    from gramian.loops.products import center
+
+    p = M.shape[1]
+    center(M, *arguments, Y)
+    if len(probes):
+        Y[:, p] = arguments[3]
+        Y[:, p + 1 :] = Y[:, :p] @ probes.T
+    return Y
 
 
 def _mirrored(C: Array) -> Array:

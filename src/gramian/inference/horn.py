@@ -28,6 +28,10 @@ from typing import Any
 
 import numpy as np
 
+from gramian import __version__
+from gramian.checkpoint import checkpointing
+from gramian.data.door import Opened, open_rows
+from gramian.data.fingerprint import fingerprint
 from gramian.errors import GramianWarning, InputError
 from gramian.inference.choose import checked_level
 from gramian.inference.null import KINDS, Null, Progress, seed_of
@@ -142,6 +146,7 @@ def parallel_analysis(
     memory: Any = None,
     random_state: Any = None,
     progress: Progress | None = None,
+    checkpoint: Any = None,
 ) -> ParallelAnalysis:
     """How many axes carry more variance than chance gives them (Horn 1965).
 
@@ -170,6 +175,9 @@ def parallel_analysis(
         ``None`` means 0. The same state gives the same p-values on any number of threads.
     progress : function of (done, total), optional
         Called after each replicate.
+    checkpoint : path, Checkpoint or None
+        A file that keeps the replicates drawn so far: started again, a run that was stopped goes
+        on from there, with the same bits. Not with ``method``. Removed when all went well.
 
     Returns
     -------
@@ -187,12 +195,26 @@ def parallel_analysis(
     R, alpha = checked(n_permutations, alpha, null, stop)
     seed = seed_of(random_state)
     how = Test(R, alpha, null, stop, early_stop)
+    if method is not None and checkpoint is not None:
+        raise InputError(
+            "checkpoint= keeps replicates of the data, and with method= there are none: each is "
+            "embedded anew; leave one of the two out"
+        )
     if method is not None:
         from gramian.inference.reembed import Reembedded
 
         source = Reembedded(X, method, scale, null, seed)
         return how.result(source, source.observed, source.shape, progress=progress)
-    return horn(center(X, scale, memory), how, seed, progress)
+    opened = open_rows(X, memory)
+    settings = {"test": how, "scale": scale, "seed": seed, "memory": memory}
+    with checkpointing(checkpoint, partial(identity, "parallel_analysis", settings, opened)):
+        return horn(center(opened, scale, memory), how, seed, progress)
+
+
+def identity(what: str, settings: dict[str, Any], opened: Opened) -> dict[str, Any]:
+    """What a checkpoint of parallel analysis is recognized by."""
+    data = fingerprint(opened.rows)
+    return {"gramian": __version__, "method": what, "settings": settings, "data": data}
 
 
 @dataclass(frozen=True)

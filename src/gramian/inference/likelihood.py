@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.checkpoint import stage
 from gramian.data.array_rows import ArrayRows
 from gramian.data.missing import Gaps, bytes_with_gaps
 from gramian.inference.completion import (
@@ -106,26 +107,31 @@ def _completing(gaps: Gaps, k: int, prior: Prior, floor: float) -> Step:
 def _climb(
     gaps: Gaps, step: Step, factors: Factors, plan: Plan, max_iter: int, tol: float
 ) -> Fitted:
-    trace: list[float] = []
     floor = factors.least_noise
     told = Approach("filling in", tol)
-    while True:
-        likelihood, further = step(factors)
-        trace.append(likelihood)
-        steps = len(trace)
-        left = _left_to_gain(trace)
-        told(steps, left / len(gaps.X))
-        if left < tol * len(gaps.X):
-            why, converged = f"less than {tol:g} a row of log-likelihood was left to gain", True
-        elif factors.noise <= floor:
-            why, converged = "the noise vanished, the data lie in the plane of the axes", True
-        elif steps >= max_iter:
-            why, converged = f"more than {tol:g} a row of log-likelihood is left to gain", False
-        else:
-            factors = further
-            continue
-        stopped = f"after {steps} step{'s' * (steps > 1)}: {why}"
-        return Fitted(factors, further, np.array(trace), stopped, converged, plan)
+    with stage("EM", shape=gaps.X.shape, max_iter=max_iter, tol=tol) as here:
+        trace: list[float] = []
+        if here.known is not None:
+            W, mean, noise = (here.known[name] for name in ("W", "mean", "noise"))
+            factors, trace = Factors(W, mean, float(noise)), here.known["trace"].tolist()
+        while True:
+            here.keep(W=factors.W, mean=factors.mean, noise=factors.noise, trace=np.array(trace))
+            likelihood, further = step(factors)
+            trace.append(likelihood)
+            steps = len(trace)
+            left = _left_to_gain(trace)
+            told(steps, left / len(gaps.X))
+            if left < tol * len(gaps.X):
+                why, converged = f"less than {tol:g} a row of log-likelihood was left to gain", True
+            elif factors.noise <= floor:
+                why, converged = "the noise vanished, the data lie in the plane of the axes", True
+            elif steps >= max_iter:
+                why, converged = f"more than {tol:g} a row of log-likelihood is left to gain", False
+            else:
+                factors = further
+                continue
+            stopped = f"after {steps} step{'s' * (steps > 1)}: {why}"
+            return Fitted(factors, further, np.array(trace), stopped, converged, plan)
 
 
 def _start(gaps: Gaps, k: int, how: dict[str, Any]) -> tuple[Factors, Plan]:

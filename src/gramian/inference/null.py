@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.checkpoint import is_kept, steps
 from gramian.errors import InputError
 from gramian.inference.columns import Columns
 from gramian.loops.threads import one_blas_thread, run
@@ -26,6 +27,9 @@ from gramian.maps import Array
 from gramian.spectral.tridiagonal import largest_values, tridiagonal
 
 KINDS = ("permutation", "signflip", "normal")
+
+_together = 8  # replicates after which a run can be taken up again
+_PARTS = "diagonal", "beside"  # of a tridiagonal form
 
 Progress = Callable[[int, int], None]
 
@@ -51,13 +55,12 @@ class Null:
         self.exact += [False] * (count - first)
         done = itertools.count(first + 1)
 
-        def piece(i: int) -> None:
-            self.forms[first + i] = self._form(first + i, np.float32)
+        def piece(r: int) -> None:
+            self.forms[r] = self._form(r, np.float32)
             if progress is not None:
                 progress(next(done), total)
 
-        with one_blas_thread():
-            run(piece, count - first)
+        self._each("replicates", range(first, count), piece)
 
     def values(self, m: int, observed: Array) -> Array:
         """The top ``m`` of every replicate, safe to compare with ``observed``."""
@@ -69,9 +72,35 @@ class Null:
                 self.found[r] = np.empty(0)
                 self._deepen(r, m)
 
-        with one_blas_thread():
-            run(piece, len(self.forms))
+        self._each("replicates compared", range(len(self.forms)), piece)
+        for r in range(len(self.forms)):
+            self._deepen(r, m)  # of those that a checkpoint knew
         return np.array([found[:m] for found in self.found])
+
+    def _each(self, kind: str, which: range, piece: Callable[[int], None]) -> None:
+        """Call ``piece`` for some replicates on all threads; a few at a time if they are kept."""
+        kept = is_kept()
+        together = _together if kept else max(len(which), 1)
+        parts = [which[i : i + together] for i in range(0, len(which), together)]
+        state: dict[str, Array] = {}
+        with one_blas_thread():
+            for i in steps(kind, len(parts), state, of=self.kind, seed=self.seed):
+                self._take_up(which, state)
+                run(lambda j, part=parts[i]: piece(part[j]), len(parts[i]))  # type: ignore[misc]
+                done = range(which.start, parts[i].stop if kept else which.start)
+                state["exact"] = np.array([self.exact[r] for r in done])
+                for place, name in enumerate(_PARTS):
+                    state[name] = np.array([self.forms[r][place] for r in done])
+        self._take_up(which, state)
+
+    def _take_up(self, which: range, state: dict[str, Array]) -> None:
+        """The replicates that an earlier run drew."""
+        for r, exact, *form in zip(
+            which, *(state.get(name, ()) for name in ("exact", *_PARTS)), strict=False
+        ):
+            if not self.forms[r][0].size or bool(exact) != self.exact[r]:
+                self.forms[r], self.exact[r] = (form[0], form[1]), bool(exact)
+                self.found[r] = np.empty(0)
 
     def _deepen(self, r: int, m: int) -> None:
         """Find the eigenvalues of replicate r up to the m-th that are not known yet."""

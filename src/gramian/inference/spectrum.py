@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from gramian.checkpoint import stage
 from gramian.data.centering import Centering
-from gramian.data.door import open_rows
+from gramian.data.door import Opened, open_rows
 from gramian.data.moments import units_of
 from gramian.errors import GramianWarning, InputError
 from gramian.inference.columns import Columns
@@ -38,8 +39,12 @@ class Centered:
     def of(Y: Any, unit: bool, back: float = 1.0, memory: Any = None) -> Centered:
         """From centered rows."""
         columns = Columns(Y, memory)
-        C = columns.products(columns.read, np.float64)
-        return Centered(columns, np.maximum(np.linalg.eigvalsh(C)[::-1], 0.0), unit, back)
+        with stage("spectrum", shape=columns.shape) as here:
+            values = None if here.known is None else here.known["values"]
+            if values is None:
+                values = np.linalg.eigvalsh(columns.products(columns.read, np.float64))[::-1]
+            here.finish(values=values)
+        return Centered(columns, np.maximum(values, 0.0), unit, back)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,7 +94,7 @@ class Centered:
 
 def center(X: Any, scale: str | None, memory: Any = None) -> Centered:
     """Open ``X``, center it, scale it if asked, and find its spectrum."""
-    opened = open_rows(X, memory)
+    opened = X if isinstance(X, Opened) else open_rows(X, memory)
     rows = opened.rows
     if rows.shape[0] < 2:
         raise InputError("at least 2 observations are needed, got one row")

@@ -14,15 +14,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from gramian.checkpoint import checkpointing
+from gramian.data.door import open_rows
 from gramian.errors import MemoryRefusedError
 from gramian.inference.deflation import deflated
 from gramian.inference.holdout import left_out
-from gramian.inference.horn import ParallelAnalysis, Test, checked, horn
+from gramian.inference.horn import ParallelAnalysis, Test, checked, horn, identity
 from gramian.inference.largest_root import tracy_widom
 from gramian.inference.minka import minka_dimension
 from gramian.inference.noise import gavish_donoho, marchenko_pastur
@@ -78,6 +81,7 @@ def how_many(
     memory: Any = None,
     random_state: Any = None,
     progress: Progress | None = None,
+    checkpoint: Any = None,
 ) -> HowMany:
     """How many components these data have, by every rule in use.
 
@@ -95,6 +99,8 @@ def how_many(
     random_state : int, Generator, RandomState or None
         ``None`` means 0.
     progress : function of (done, total), optional
+    checkpoint : path, Checkpoint or None
+        As for ``parallel_analysis``.
 
     Examples
     --------
@@ -104,8 +110,18 @@ def how_many(
     1
     """
     R, alpha = checked(n_permutations, alpha, "permutation", "sequential")
-    data, seed = center(X, scale, memory), seed_of(random_state)
-    parallel = horn(data, Test(R, alpha), seed, progress)
+    opened, seed = open_rows(X, memory), seed_of(random_state)
+    settings = {"R": R, "alpha": alpha, "scale": scale, "seed": seed, "memory": memory}
+    with checkpointing(checkpoint, partial(identity, "how_many", settings, opened)):
+        return _asked(center(opened, scale, memory), Test(R, alpha), seed, share, progress, scale)
+
+
+def _asked(
+    data: Centered, how: Test, seed: int, share: float, progress: Any, scale: str | None
+) -> HowMany:
+    """Every rule on centered data."""
+    R, alpha = how.R, how.alpha
+    parallel = horn(data, how, seed, progress)
     fewest = 2 * int(np.ceil(1 / alpha - 1e-9)) - 1  # each axis is a test of its own: 39 at 0.05
     rules = (
         Rule("parallel analysis", "beyond chance", parallel.n_components),

@@ -118,16 +118,19 @@ def _told(piece: Callable[[int], None], count: int, what: str) -> Callable[[int]
     return told
 
 
-def ordered_sum(piece: Callable[[int, Any], None], count: int, zeros: Callable[[], Any]) -> Any:
+def ordered_sum(
+    piece: Callable[[int, Any], None], count: int, zeros: Callable[[], Any], start: Any = None
+) -> Any:
     """The sum of what ``piece(0, total) ... piece(count - 1, total)`` add to arrays of zeros.
 
     Totals are added up in the order of the pieces, each as soon as its turn comes; so the bits do
-    not depend on the threads, and there are hardly more totals at a time than threads.
+    not depend on the threads, and there are hardly more totals at a time than threads. A sum that
+    goes on begins with ``start``, which is changed.
     """
     hand = threading.Lock()
     waiting: dict[int, Any] = {}
     spare: list[Any] = []
-    sums: list[Any] = []  # the running sum, once there is one
+    sums: list[Any] = [] if start is None else [start]  # the running sum, once there is one
     added = 0
 
     def work(i: int) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import wraps
 from typing import Any, ClassVar, Self
@@ -15,9 +16,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from gramian import __version__
+from gramian.checkpoint import checkpointing
 from gramian.data.dask import is_lazy
 from gramian.data.dask import row_by_row as lazily
 from gramian.data.door import Opened, open_rows
+from gramian.data.fingerprint import fingerprint
 from gramian.errors import InputError, warn
 from gramian.maps import Array
 from gramian.quality.picture import picture_measures
@@ -55,7 +59,9 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to ``X``: array, frame, sparse matrix, path, or Dask array (``y`` is ignored)."""
-        self._fit(self._open(X, reset=True))
+        opened = self._open(X, reset=True)
+        with self._checkpointed(opened):
+            self._fit(opened)
         return self
 
     @row_by_row("_n_features_out")
@@ -165,6 +171,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
             labels=names,
             columns=dict(columns or {}),
             parameters=self.get_params(deep=False),
+            passes=getattr(getattr(self, "plan_", None), "passes", None),
             **self._shown(),
         )
 
@@ -210,6 +217,22 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _units(self) -> Any:
         """What the variables were divided by before anything was computed."""
         return 1.0
+
+    def _checkpointed(self, opened: Any, *more: Any) -> AbstractContextManager[None]:
+        """Surround a fit that may be taken up again, if ``checkpoint`` says where."""
+
+        def who() -> dict[str, Any]:
+            settings = self.get_params(deep=False)
+            del settings["checkpoint"]
+            data = opened.rows if hasattr(opened, "rows") else opened.D
+            return {
+                "gramian": __version__,
+                "method": type(self).__name__,
+                "settings": settings,
+                "data": fingerprint(data, *more),
+            }
+
+        return checkpointing(getattr(self, "checkpoint", None), who)
 
     def _open(self, X: Any, reset: bool) -> Opened:
         """Rows of X, and the checks of names and numbers of columns that scikit-learn asks for."""

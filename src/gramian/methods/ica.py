@@ -161,7 +161,7 @@ class ICA(AffineEmbedder):
         k = counted_components(self.n_components, min(rows.shape[0] - 1, rows.shape[1]))
         found = plan_axes(rows, k, self.solver, self.memory)
         white = int(rows.shape[0] * k * np.dtype(rows.dtype).itemsize)
-        passes = 1 + expected_passes(found, rows.shape[1])
+        passes = 1 + expected_passes(found, rows)
         return replace(found, bytes=found.bytes + white, passes=passes)
 
     def _keeps(self) -> dict[str, Any]:

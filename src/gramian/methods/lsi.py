@@ -298,7 +298,7 @@ class LSI(Embedder):
 
     def _planned(self, rows: Any) -> Plan:
         found = plan_axes(rows, self._count(rows.shape), self.solver, self.memory)
-        return replace(found, passes=expected_passes(found, rows.shape[1]))
+        return replace(found, passes=expected_passes(found, rows))
 
     def _keeps(self) -> dict[str, Any]:
         by_axis = "singular_values_", "explained_variance_", "explained_variance_ratio_"

@@ -80,7 +80,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
             kept[name] = as_text(kept[name])
     names = getattr(model, "feature_names_in_", None)
     try:
-        params = written(model.get_params(deep=False), "params", arrays)["items"]
+        params = written(_settings(model), "params", arrays)["items"]
         values = {name: written(value, name, arrays) for name, value in kept.items()}
     except InputError as error:
         raise InputError(f"{method} cannot be saved: {error}") from None
@@ -147,6 +147,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     if features is not None:
         model.feature_names_in_ = np.array(names_of(features, where), dtype=object)
     return model
+
+
+def _settings(model: Any) -> dict[str, Any]:
+    """The parameters of a method, without where its run was kept."""
+    return {
+        name: value for name, value in model.get_params(deep=False).items() if name != "checkpoint"
+    }
 
 
 def _check_version(facts: Mapping[str, Any], where: str) -> None:

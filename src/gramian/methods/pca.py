@@ -52,6 +52,10 @@ class PCA(LinearEmbedder):
         Budget for work space, e.g. ``"4GB"``; by default 80 % of what is available.
     random_state : int, Generator, RandomState or None
         Start of the iterative solver. ``None`` means 0: the same answer every time.
+    checkpoint : path, Checkpoint or None
+        A file that keeps what was done, every 30 s and after each pass. A fit that was stopped,
+        even killed, and is started again goes on from there and gives the same bits; the file is
+        removed when the fit ends well.
 
     Attributes
     ----------
@@ -104,6 +108,7 @@ class PCA(LinearEmbedder):
         solver: Any = "auto",
         memory: Any = None,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -112,6 +117,7 @@ class PCA(LinearEmbedder):
         self.solver = solver
         self.memory = memory
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the axes of ``X``: array, frame, sparse matrix, or path.
@@ -124,7 +130,9 @@ class PCA(LinearEmbedder):
             A weight of 2 counts as the row given twice.
         """
         opened = self._open(X, reset=True)
-        self._fit(opened, weights_of(sample_weight, opened.rows.shape[0]))
+        weights = weights_of(sample_weight, opened.rows.shape[0])
+        with self._checkpointed(opened, weights):
+            self._fit(opened, weights)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -143,7 +151,7 @@ class PCA(LinearEmbedder):
         if isinstance(k, float | str):  # decided on the way: as many as are looked at first
             k = most if most <= 600 or k == "mle" else 64
         found = plan_axes(rows, k, self.solver, self.memory)
-        return replace(found, passes=expected_passes(found, rows.shape[1]))
+        return replace(found, passes=expected_passes(found, rows))
 
     def _axes(self, Y: Any, most: int, total: float, weight: float | None) -> Axes:
         """Step 2, for however ``n_components`` was said."""

@@ -64,8 +64,8 @@ class ProbabilisticPCA(LinearEmbedder):
         The most steps of EM, where values are missing.
     tol : float
         EM ends when less than this is left to gain, in log-likelihood a row.
-    solver, memory, random_state
-        As for ``PCA``.
+    solver, memory, random_state, checkpoint
+        As for ``PCA``; steps of EM are kept too.
 
     Attributes
     ----------
@@ -111,6 +111,7 @@ class ProbabilisticPCA(LinearEmbedder):
         solver: Any = "auto",
         memory: Any = None,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
         self.scale = scale
@@ -120,6 +121,7 @@ class ProbabilisticPCA(LinearEmbedder):
         self.solver = solver
         self.memory = memory
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def _fit(self, opened: Opened, weights: Any = None) -> None:
         checked_iterations(self.max_iter, self.tol)
@@ -271,7 +273,7 @@ class ProbabilisticPCA(LinearEmbedder):
     def _planned(self, rows: Any) -> Plan:
         k = counted_components(self.n_components, _most(*rows.shape))
         found = plan_axes(rows, k, self.solver, self.memory)
-        return replace(found, passes=1 + expected_passes(found, rows.shape[1]))
+        return replace(found, passes=1 + expected_passes(found, rows))
 
     def _keeps(self) -> dict[str, Any]:
         counts = dict.fromkeys(("n_iter_", "n_missing_"), int)

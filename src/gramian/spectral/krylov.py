@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gramian.checkpoint import rng_state, set_rng, stage
 from gramian.errors import InputError
 from gramian.loops.thin import project, subtract, times
 from gramian.loops.threads import one_blas_thread
@@ -145,40 +146,54 @@ class BlockKrylov:
         b = min(self.block or self.natural_block(A), n)
         usual = max(2 * k + 4 * b, (30 if both else 20) * b)  # restarts cost the other end most
         room = min(n, max(self.basis or usual, k + more + 3 * b))
-        space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
-        space.begin(b, start)
-        told = Approach("eigenpairs", tol)
-        while True:
-            space.grow()
-            full = space.size + space.next.shape[1] > room or space.size == n
-            if not full and (space.size < k + more or not space.worth_a_look()):
-                continue
-            values, S, residuals = space.ritz()
-            told(space.products, float(residuals[:k].max(initial=0.0)) / (space.norm or 1.0))
-            if space.size == n or space.products >= budget:
-                return space
-            done = space.size >= k and _settled(
-                values[:k], residuals[:k], tol, space.norm, dtype, self.floor
-            )
-            done = done and not (both and residuals[-1] > OTHER_END * space.norm)
-            roughly = slice(k, k + more)
-            done = done and bool(np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly])))
-            if done and space.explored():
-                if not space.may_hide(values[:k], tol, self.floor):
-                    return space
-                space.restart(values, S, np.arange(k))
-                space.search_elsewhere(b)
-            elif full:
-                keep = np.arange(min(k + (room - k) // 3, room - space.next.shape[1]))
-                if both:
-                    keep[-4:] = np.arange(-4, 0)  # the other end must not be forgotten
-                space.restart(values, S, keep)
+        told, roughly = Approach("eigenpairs", tol), slice(k, k + more)
+        with stage("Krylov", n=n, k=k, block=b, room=room, which=which) as here:
+            space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
+            if here.known is None:
+                space.begin(b, start)
+            else:
+                space.take_up(here.known)
+            while not here.finished:
+                here.keep(**space.state())
+                space.grow()
+                full = space.size + space.next.shape[1] > room or space.size == n
+                if not full and (space.size < k + more or not space.worth_a_look()):
+                    continue
+                values, S, residuals = space.ritz()
+                told(space.products, float(residuals[:k].max(initial=0.0)) / (space.norm or 1.0))
+                if space.size == n or space.products >= budget:
+                    break
+                done = space.size >= k and _settled(
+                    values[:k], residuals[:k], tol, space.norm, dtype, self.floor
+                )
+                done = done and not (both and residuals[-1] > OTHER_END * space.norm)
+                done = done and bool(
+                    np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly]))
+                )
+                if done and space.explored():
+                    if not space.may_hide(values[:k], tol, self.floor):
+                        break
+                    space.restart(values, S, np.arange(k))
+                    space.search_elsewhere(b)
+                elif full:
+                    keep = np.arange(min(k + (room - k) // 3, room - space.next.shape[1]))
+                    if both:
+                        keep[-4:] = np.arange(-4, 0)  # the other end must not be forgotten
+                    space.restart(values, S, keep)
+            here.finish(**space.state())
+            return space
 
     @staticmethod
     def natural_block(A: Any) -> int:
         """As many vectors as the map multiplies for about the price of one."""
         wide = 64 // (4 if A.dtype == np.float32 else 8)
         return getattr(A, "block", None) or (4 if hasattr(A, "nnz") else wide)
+
+
+_COUNTS = (
+    *("size", "random_columns", "waiting", "products", "entered", "patience", "looked"),
+    *("fresh", "before", "last"),
+)
 
 
 class _Space:
@@ -209,7 +224,8 @@ class _Space:
         self.unit = 0.0  # power of two that brings A near 1, known after the first product
         self.solved: tuple[Array, Array, Array] | None = None  # what ``ritz`` found of this H
         self.next: Array
-        self.coupling: Array  # R in  A Q = Q H + next R e_last'
+        self.last = 0  # columns of the last block of Q
+        self.coupling = np.zeros((0, 0))  # R in  A Q = Q H + next R e_last'
 
     @one_blas_thread()
     def begin(self, b: int, start: Array | None) -> None:
@@ -219,6 +235,29 @@ class _Space:
             block = np.concatenate([start[:, :given].astype(self.dtype), block], axis=1)
         self.next = np.ascontiguousarray(np.linalg.qr(block)[0][:, : len(block)], self.dtype)
         self.waiting = b
+
+    def state(self) -> dict[str, Any]:
+        """All that the next step depends on."""
+        used = self.size
+        return {
+            "Q": self.Q[:, :used],
+            "H": self.H[:used, :used],
+            "next": self.next,
+            "coupling": self.coupling,
+            "counts": np.array([getattr(self, name) for name in _COUNTS], np.int64),
+            "sizes": np.array([self.norm, self.unit]),
+            "rng": rng_state(self.rng),
+        }
+
+    def take_up(self, state: dict[str, Array]) -> None:
+        """Go on from a state."""
+        for name, value in zip(_COUNTS, state["counts"].tolist(), strict=True):
+            setattr(self, name, value)
+        self.Q[:, : self.size] = state["Q"]
+        self.H[: self.size, : self.size] = state["H"]
+        self.next, self.coupling = state["next"], state["coupling"]
+        self.norm, self.unit = state["sizes"].tolist()
+        set_rng(self.rng, state["rng"])
 
     def grow(self) -> None:
         """Step 2: multiply the next block, project, and make what is left orthogonal."""

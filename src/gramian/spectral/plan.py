@@ -9,7 +9,7 @@ import numpy as np
 
 from gramian.errors import MemoryRefusedError
 from gramian.maps import Array, LinearMap
-from gramian.memory import budget, in_words
+from gramian.memory import budget, in_one_pass, in_words
 from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.shift_invert import ShiftInvert
@@ -170,13 +170,14 @@ def by_rows(Y: DataMap) -> bool:
     return hasattr(getattr(Y, "X", None), "nnz") and 4 * n <= p
 
 
-def expected_passes(followed: Plan, p: int) -> int:
+def expected_passes(followed: Plan, Y: Any) -> int:
     """About how often the rows are visited to find the axes; products depend on the spectrum."""
     if followed.kind == "products":
         return 40
     if followed.kind == "outer":
         return 4
-    return 1 if p <= 640 else 3
+    together = not getattr(Y, "flip", False) and in_one_pass(Y.shape, Y.resident)
+    return 1 if together else 3
 
 
 def _products_pay(Y: DataMap, small: int, k: int) -> bool:

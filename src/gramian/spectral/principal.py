@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from gramian.checkpoint import steps
 from gramian.errors import MemoryRefusedError
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
@@ -235,26 +236,32 @@ def rank_tolerance(shape: tuple[int, int], dtype: np.dtype[Any]) -> float:
 
 
 def _triangle(Y: Any, wide: bool) -> Array:
-    """R of Y = Q R, or of Y' if ``wide``, from blocks of rows."""
-    R = np.zeros((0, min(Y.shape)))
-    for block in _slices(Y, wide):
-        stacked = np.concatenate([R, block])
-        R = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0][: R.shape[1]]
-    return R
+    """R of Y = Q R, or of Y' if ``wide``: a block at a time, in float64."""
+    state = {"R": np.zeros((0, min(Y.shape)))}
+    blocks = _places(Y, wide)
+    for i in steps("triangle", len(blocks), state, wide=wide):
+        stacked = np.concatenate([state["R"], _slice(Y, wide, blocks[i])])
+        R = scipy.linalg.qr(stacked, mode="r", check_finite=False)[0]
+        state["R"] = R[: R.shape[1]]
+    return state["R"]
 
 
-def _slices(Y: Any, wide: bool) -> Any:
-    """Blocks of rows of Y (of Y' if ``wide``), dense, in float64, tall enough for LAPACK."""
+def _places(Y: Any, wide: bool) -> list[slice]:
+    """Blocks of rows of Y (of Y' if ``wide``), tall enough for LAPACK."""
     if not wide:
-        for _, block in Y.blocks():
-            yield block.astype(np.float64)
-        return
+        return list(Y.row_blocks())
     n, p = Y.shape
     step = max(2 * n, 1024)
-    for a in range(0, p, step):
-        pick = np.zeros((p, min(step, p - a)), Y.dtype)
-        pick[np.arange(a, min(a + step, p)), np.arange(pick.shape[1])] = 1
-        yield np.asarray(Y @ pick, np.float64).T
+    return [slice(a, min(a + step, p)) for a in range(0, p, step)]
+
+
+def _slice(Y: Any, wide: bool, block: slice) -> Array:
+    """One such block, dense, in float64."""
+    if not wide:
+        return np.asarray(Y.read_rows(block), np.float64)
+    pick = np.zeros((Y.shape[1], block.stop - block.start), Y.dtype)
+    pick[np.arange(block.start, block.stop), np.arange(pick.shape[1])] = 1
+    return np.asarray(Y @ pick, np.float64).T
 
 
 def _times_T64(Y: Any, U: Array) -> Array:
