@@ -45,7 +45,7 @@ def test_landmarks_radius_and_distances(facts, run):
     found = facts("isomap", "roll.csv", "--landmarks", "60")
     assert 0 < found["measures"]["landmark_error"] < 0.5
     assert any("60 landmarks of 600 points" in note for note in found["notes"])
-    assert facts("isomap", "roll.csv", "--landmarks", "auto")["measures"]["landmark_error"] == 0
+    assert facts("isomap", "roll.csv", "--landmarks", "auto")["measures"]["landmark_error"] is None
     near = facts("isomap", "roll.csv", "--radius", "5")
     assert near["measures"]["edges"] == len(Isomap(2, radius=5.0).fit(X).edges_)
     np.save("D.npy", pairwise(X))
