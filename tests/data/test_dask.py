@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import gramian.data.dask as dask_rows
-from gramian import LSI, PCA, load
+from gramian import LSI, PCA, KernelPCA, load, parallel_analysis
 from gramian.data.door import open_rows
 from gramian.data.partials import Part, beside, joined
 from gramian.errors import GramianError, GramianWarning
@@ -280,3 +280,45 @@ def test_other_methods_gather_what_fits():
     placed = found.transform(da.from_array(X, chunks=(20, -1)))
     assert isinstance(placed, da.Array)
     same_up_to_signs(placed.compute(), found.embedding_, rtol=1e-6)
+
+
+@across
+@pytest.mark.parametrize("null", ["permutation", "signflip", "normal"])
+@pytest.mark.parametrize("shape", [(200, 12), (12, 200)])
+def test_parallel_analysis_draws_the_same_replicates(shape, null):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((shape[0], 2)) @ rng.standard_normal((2, shape[1]))
+    X += rng.standard_normal(shape)
+    how = {"null": null, "scale": "unit", "n_permutations": 39}
+    inside = parallel_analysis(X, **how)
+    outside = parallel_analysis(da.from_array(X, chunks=(50, -1)), **how)
+    assert outside.n_components == inside.n_components > 0
+    assert np.allclose(outside.eigenvalues, inside.eigenvalues, rtol=1e-10, atol=1e-12)
+    assert np.allclose(outside.null_eigenvalues, inside.null_eigenvalues, rtol=1e-10)
+    assert (outside.p_values == inside.p_values).all()
+    lazy = da.from_array(X, chunks=(50, -1))
+    assert PCA("horn").fit(lazy).n_components_ == PCA("horn").fit(X).n_components_
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"kernel": "rbf", "gamma": 0.3, "landmarks": 90},
+        {"kernel": "rbf", "gamma": "median", "landmarks": 70, "center": False},
+        {"kernel": "linear", "landmarks": 3},
+    ],
+    ids=str,
+)
+def test_kernel_pca_by_landmarks_takes_the_same_pivots(how):
+    X = np.random.default_rng(0).standard_normal((900, 3)) + 5
+    lazy = da.from_array(X, chunks=(200, -1))
+    inside, outside = KernelPCA(2, **how).fit(X), KernelPCA(2, **how).fit(lazy)
+    assert isinstance(outside.embedding_, da.Array)
+    assert len(outside.X_fit_) == len(inside.gram_.pivots)
+    assert np.allclose(outside.eigenvalues_, inside.eigenvalues_, rtol=1e-10)
+    assert abs(outside.approximation_error_ - inside.approximation_error_) < 1e-10
+    assert np.abs(outside.embedding_.compute() - inside.embedding_).max() < 1e-10
+    assert np.abs(outside.transform(lazy).compute() - inside.embedding_).max() < 1e-10
+    assert np.abs(outside.transform(X[:5]) - inside.transform(X[:5])).max() < 1e-10
+    assert outside.residuals_.max() < 1e-12
+    assert np.allclose(outside.placement_residual(lazy).compute(), inside.placement_residual(X))

@@ -21,6 +21,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ from gramian.data.rows import RowBlocked
 from gramian.errors import ClusterError, GramianError, InputError, MemoryRefusedError, warn
 from gramian.loops.threads import cores, limit_blas, limit_threads
 from gramian.maps import Array
-from gramian.memory import in_words
+from gramian.memory import budget, in_words
 from gramian.progress import tick
 from gramian.show.text import count
 
@@ -68,11 +69,11 @@ def in_memory(value: Any) -> Any:
 class DaskRows(RowBlocked):
     """The rows of a two-dimensional Dask array: dense or sparse blocks, chunked in any way."""
 
-    def __init__(self, X: Any, memory: Any = None) -> None:
-        X = _with_known_chunks(X)
+    def __init__(self, X: Any, memory: Any = None, flip: bool | None = None) -> None:
+        self.given = X = _with_known_chunks(X)
         n, p = X.shape
         dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
-        super().__init__((n, p), dtype, p > n, memory)
+        super().__init__((n, p), dtype, p > n if flip is None else flip, memory)
         self.sparse = _is_sparse(X)
         self._given = tuple(np.cumsum(sizes) for sizes in X.chunks)
         self.lazy = X if 0 in X.shape else laid(X, self.flip)
@@ -189,6 +190,72 @@ class DaskRows(RowBlocked):
         parts = [self._task(_triangle, i, self.flip) for i in range(len(self.bounds))]
         return np.asarray(self._visited(parts, triangle_of_both))
 
+    # Whatever has to be done with blocks of rows -----------------------------------------------
+
+    def by_rows(self) -> DaskRows:
+        """The same in blocks of whole rows, however many columns there are."""
+        return DaskRows(self.given, flip=False) if self.flip else self
+
+    def like(self, lazy: Any) -> DaskRows:
+        """Other numbers of the same rows, in blocks of rows; passes are counted together."""
+        other = DaskRows(lazy, flip=False)
+        other._passes = self._passes
+        return other
+
+    def each(
+        self, f: Callable[..., Any], *arguments: Any, apart: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """``f(block of Y, first row, *arguments)`` of every block, in order.
+
+        ``apart`` has one more argument for each block.
+        """
+        shared = [_shared(each) for each in arguments]
+        more = [()] * len(self.bounds) if apart is None else [(each,) for each in apart]
+        parts = [
+            self._task(f, i, self.bounds[i][0], *shared, *more[i]) for i in range(len(self.bounds))
+        ]
+        found: list[Any] = self._visited(parts, None)
+        return found
+
+    # The whole of Y on every worker ------------------------------------------------------------
+
+    def spread(self, f: Callable[..., Any], pieces: Sequence[Any], *arguments: Any) -> list[Any]:
+        """``f(Y, piece, *arguments)`` of every piece, in order; workers have all of Y for it.
+
+        One thread each, so that an answer does not depend on who gave it.
+        """
+        from dask import delayed
+
+        self._refuse_smaller_than(3 * self.shape[0] * self.shape[1] * self.dtype.itemsize, "X")
+        if "whole" not in self._kept:
+            with _explained():
+                whole = delayed(_put_together, pure=False)(self._blocks(), int(self.flip))
+                self._kept["whole"] = whole.persist()
+        how = _shared(self.centering), self.dtype, self.shape, 0, 1
+        task = delayed(_on_block, pure=False)
+        tasks = [task(self._kept["whole"], f, *how, piece, *arguments) for piece in pieces]
+        with self._visit():
+            found: list[Any] = fetched(tasks)
+        return found
+
+    def shared_out(self, items: Sequence[Any]) -> list[list[Any]]:
+        """Items in groups, a few for each worker; at most eight in one."""
+        client = _client()
+        hands = sum(each["nthreads"] for each in _workers(client).values()) if client else cores()
+        size = max(min(len(items) // (3 * max(hands, 1)), 8), 1)
+        return [list(items[a : a + size]) for a in range(0, len(items), size)]
+
+    @property
+    def room(self) -> int:
+        """Bytes that a task may use on any worker."""
+        client = _client()
+        each = [
+            worker["memory_limit"] // worker["nthreads"]
+            for worker in (_workers(client).values() if client else ())
+            if worker.get("memory_limit")
+        ]
+        return max(int(0.6 * min(each)), 10**6) if each else budget(None) // cores()
+
     # Lazily ----------------------------------------------------------------------------------
 
     def map_rows(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> Any:
@@ -274,20 +341,29 @@ class DaskRows(RowBlocked):
 
     def _refuse_small_workers(self) -> None:
         """A worker that cannot hold a block and its part would be killed again and again."""
+        longest, side = max(b - a for a, b in self.bounds), min(self.shape)
+        what = f"a block of {longest} x {side} {self.dtype}"
+        self._refuse_smaller_than(2 * longest * side * self.dtype.itemsize, what)
+
+    def _refuse_smaller_than(self, needed: int, what: str) -> None:
+        """Raise if a worker may not use so many bytes."""
         client = _client()
-        if client is None:
+        if client is None or self.sparse:
             return
-        n, p = self.shape
-        longest = max(b - a for a, b in self.bounds)
-        block = longest * min(n, p) * self.dtype.itemsize
-        needed = 2 * block if not self.sparse else 0
-        for address, worker in _workers(client).items():
+        with _explained():
+            workers = _workers(client)
+        for address, worker in workers.items():
             limit = worker.get("memory_limit") or 0
             if limit and needed > limit:
+                remedy = (
+                    "give a sample of the rows, X[::10]"
+                    if what == "X"
+                    else "make the chunks smaller (X.rechunk)"
+                )
                 raise MemoryRefusedError(
-                    f"a block of {longest} x {min(n, p)} {self.dtype} needs {in_words(needed)} "
-                    f"with its centered copy, worker {address} may use {in_words(limit)}; make "
-                    "the chunks smaller (X.rechunk), or give the workers more memory"
+                    f"{what} needs {in_words(needed)} on a worker, with room to work, and "
+                    f"{address} may use {in_words(limit)}; {remedy}, or give the workers more "
+                    "memory"
                 )
 
 
@@ -330,12 +406,18 @@ def row_by_row(model: Any, name: str, X: Any, columns: int | None, dtype: Any = 
     )
 
 
-def _without_lazy(model: Any) -> Any:
-    """The model as workers need it: not with the coordinates of its data, which lie there."""
-    other = copy(model)
-    for name in [name for name, value in vars(model).items() if is_lazy(value)]:
-        delattr(other, name)
-    return other
+def _without_lazy(value: Any) -> Any:
+    """A model as workers need it: without the coordinates of its data, which lie there."""
+    if is_lazy(value):
+        return np.empty((0, *value.shape[1:]), value.dtype)
+    if is_dataclass(value) and not isinstance(value, type):
+        inside = {each.name: getattr(value, each.name) for each in fields(value)}
+        return replace(value, **{name: _without_lazy(each) for name, each in inside.items()})
+    if hasattr(value, "get_params"):
+        other = copy(value)
+        vars(other).update({name: _without_lazy(each) for name, each in vars(value).items()})
+        return other
+    return value
 
 
 # Blocks ------------------------------------------------------------------------------------------
@@ -506,6 +588,14 @@ def _frame(block: Any, names: tuple[str, ...]) -> Any:
     return polars.DataFrame(np.asarray(block), schema=list(names), orient="row")
 
 
+def _put_together(blocks: Sequence[Any], axis: int) -> Any:
+    if hasattr(blocks[0], "tocsr"):
+        import scipy.sparse
+
+        return (scipy.sparse.hstack if axis else scipy.sparse.vstack)(blocks, format="csr")
+    return np.concatenate(blocks, axis=axis)
+
+
 def _not_finite(rows: Any, begin: tuple[int, int]) -> NotFinite:
     return not_finite(rows, begin) or NotFinite()
 
@@ -613,7 +703,7 @@ def threads_in_task() -> int:
         one = dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded")
         return max(cores() // (1 if one else dask.config.get("num_workers", None) or cores()), 1)
     with _explained():
-        found = client.run(_about_worker, on_error="return")
+        found = client.run(_question(), on_error="return")
         workers = _workers(client)
     busy: dict[str, int] = {}
     for worker in workers.values():
@@ -632,11 +722,19 @@ def threads_in_task() -> int:
     return max(min(least, default=1), 1)
 
 
-def _about_worker() -> tuple[int, str]:
-    """Cores of a worker, and that it has what our tasks need."""
-    from gramian.loops import products  # noqa: F401  (imports numba)
+def _question() -> Callable[[], tuple[int, str]]:
+    """What a worker is asked first: its cores, and whether it has what our tasks need.
 
-    return cores(), __version__
+    An inner function travels whole, so it arrives where gramian cannot be imported too.
+    """
+
+    def about() -> tuple[int, str]:
+        from importlib import import_module
+
+        import_module("gramian.loops.products")  # needs numba
+        return import_module("gramian.loops.threads").cores(), import_module("gramian").__version__
+
+    return about
 
 
 def _await(client: Any, future: Any) -> None:

@@ -36,12 +36,7 @@ class Columns:
         n, p = self.shape
         self.step = max(1, min(p, min(max(_block_bytes, 64 * n), self.room // 16) // (8 * n)))
         self._refuse_too_large()
-        squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
-        self.sizes = np.sqrt(squares / n)
-        largest = float(self.sizes.max(initial=0.0))
-        if largest > 0:
-            self.gain = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
-            self.sizes = self.sizes * self.gain
+        self._measure()
 
     def blocks(self) -> list[tuple[int, int]]:
         """A fixed partition of the columns."""
@@ -93,6 +88,20 @@ class Columns:
                 C[c:d, a:b] = C[a:b, c:d].T
         return C
 
+    def spectrum(self) -> Array:
+        """All min(n, p) eigenvalues of Y'Y, largest first."""
+        C = self.products(self.read, np.float64)
+        return np.maximum(np.linalg.eigvalsh(C)[::-1], 0.0)
+
+    def _measure(self) -> None:
+        """Sizes of the columns, and the gain that brings the largest near 1."""
+        squares = np.concatenate([self._squares(a, b) for a, b in self.blocks()])
+        self.sizes = np.sqrt(squares / self.shape[0])
+        largest = float(self.sizes.max(initial=0.0))
+        if largest > 0:
+            self.gain = float(np.ldexp(1.0, -int(np.frexp(largest)[1])))
+            self.sizes = self.sizes * self.gain
+
     def _refuse_too_large(self) -> None:
         """Before anything is read: products of the smaller side must fit, for every thread."""
         n, p = self.shape
@@ -128,3 +137,28 @@ class Columns:
     def _squares(self, a: int, b: int) -> Array:
         B = self._fetch(a, b, np.dtype(np.float64))
         return np.einsum("ij,ij->i", B, B)
+
+
+class FarColumns(Columns):
+    """The variables of rows that lie on workers: measured there, and fetched only if read."""
+
+    def spectrum(self) -> Array:
+        """All min(n, p) eigenvalues of Y'Y, largest first."""
+        return self._values
+
+    def _measure(self) -> None:
+        ((self.gain, self.sizes, self._values),) = self.Y.spread(_measured, [self.Y.room])
+
+    def _refuse_too_large(self) -> None:
+        """A worker will, if it must."""
+
+
+def columns_of(Y: Any, memory: Any = None) -> Columns:
+    """The variables of centered rows."""
+    return (FarColumns if hasattr(Y, "spread") else Columns)(Y, memory)
+
+
+def _measured(Y: Any, memory: int) -> tuple[float, Array, Array]:
+    """Gain, sizes and spectrum: what a worker says of its rows."""
+    columns = Columns(Y, memory)
+    return columns.gain, columns.sizes, columns.spectrum()

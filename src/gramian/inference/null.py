@@ -21,7 +21,7 @@ import numpy as np
 
 from gramian.checkpoint import is_kept, steps
 from gramian.errors import InputError
-from gramian.inference.columns import Columns
+from gramian.inference.columns import Columns, FarColumns
 from gramian.loops.threads import one_blas_thread, run
 from gramian.maps import Array
 from gramian.spectral.tridiagonal import largest_values, tridiagonal
@@ -55,15 +55,22 @@ class Null:
         self.exact += [False] * (count - first)
         done = itertools.count(first + 1)
 
-        def piece(r: int) -> None:
-            self.forms[r] = self._form(r, np.float32)
+        def told() -> None:
             if progress is not None:
                 progress(next(done), total)
 
-        self._each("replicates", range(first, count), piece)
+        def piece(r: int) -> None:
+            self.forms[r] = self._form(r, np.float32)
+            told()
+
+        if isinstance(self.columns, FarColumns):
+            self._draw_far(list(range(first, count)), np.float32, told)
+        else:
+            self._each("replicates", range(first, count), piece)
 
     def values(self, m: int, observed: Array) -> Array:
         """The top ``m`` of every replicate, safe to compare with ``observed``."""
+        every = range(len(self.forms))
 
         def piece(r: int) -> None:
             self._deepen(r, m)
@@ -72,10 +79,30 @@ class Null:
                 self.found[r] = np.empty(0)
                 self._deepen(r, m)
 
-        self._each("replicates compared", range(len(self.forms)), piece)
-        for r in range(len(self.forms)):
-            self._deepen(r, m)  # of those that a checkpoint knew
+        if isinstance(self.columns, FarColumns):
+            with one_blas_thread():
+                run(lambda r: self._deepen(r, m), len(every))
+            unsafe = [r for r in every if not (self.exact[r] or _safe(self.found[r], observed[:m]))]
+            self._draw_far(unsafe, np.float64)
+            for r in unsafe:
+                self.exact[r], self.found[r] = True, np.empty(0)
+        else:
+            self._each("replicates compared", every, piece)
+        for r in every:
+            self._deepen(r, m)  # of those that a checkpoint knew, or that came from afar
         return np.array([found[:m] for found in self.found])
+
+    def _draw_far(
+        self, which: list[int], dtype: Any, told: Callable[[], None] = lambda: None
+    ) -> None:
+        """Replicates with these numbers, by the workers that have the rows."""
+        Y = self.columns.Y
+        few = Y.shared_out(which) if which else []
+        how = self.kind, self.unit, self.seed, dtype, Y.room
+        for group, forms in zip(few, Y.spread(_drawn, few, *how) if few else [], strict=True):
+            for r, form in zip(group, forms, strict=True):
+                self.forms[r] = form
+                told()
 
     def _each(self, kind: str, which: range, piece: Callable[[int], None]) -> None:
         """Call ``piece`` for some replicates on all threads; a few at a time if they are kept."""
@@ -152,6 +179,14 @@ class Null:
         if self.unit:
             out /= np.sqrt(np.einsum("ij,ij->i", out, out) / n)[:, None]
         return np.asarray(out * self.columns.sizes[a:b, None] * (1 if self.unit else _unbiased(n)))
+
+
+def _drawn(
+    Y: Any, which: list[int], kind: str, unit: bool, seed: int, dtype: Any, memory: int
+) -> list[tuple[Array, Array]]:
+    """Replicates with these numbers: what a worker draws from its rows."""
+    null = Null(Columns(Y, memory), kind, unit, seed)
+    return [null._form(r, dtype) for r in which]
 
 
 def _unbiased(n: int) -> float:

@@ -18,7 +18,7 @@ from gramian.data.centering import Centering
 from gramian.data.door import Opened, open_rows
 from gramian.data.moments import units_of
 from gramian.errors import GramianWarning, InputError
-from gramian.inference.columns import Columns
+from gramian.inference.columns import Columns, columns_of
 from gramian.maps import Array
 
 
@@ -38,11 +38,9 @@ class Centered:
     @staticmethod
     def of(Y: Any, unit: bool, back: float = 1.0, memory: Any = None) -> Centered:
         """From centered rows."""
-        columns = Columns(Y, memory)
+        columns = columns_of(Y, memory)
         with stage("spectrum", shape=columns.shape) as here:
-            values = None if here.known is None else here.known["values"]
-            if values is None:
-                values = np.linalg.eigvalsh(columns.products(columns.read, np.float64))[::-1]
+            values = columns.spectrum() if here.known is None else here.known["values"]
             here.finish(values=values)
         return Centered(columns, np.maximum(values, 0.0), unit, back)
 

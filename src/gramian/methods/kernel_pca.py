@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.data.centering import Centering
 from gramian.data.door import as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
 from gramian.errors import InputError
@@ -77,6 +78,8 @@ class KernelPCA(GramEmbedder):
     Attributes
     ----------
     embedding_ : array of shape (n, k)
+        A Dask array, not computed, where landmarks of a Dask array were taken; ``X_fit_`` then
+        holds the landmarks alone.
     eigenvalues_, residuals_ : array of shape (k,)
         Of the (centered) kernel matrix, largest first; the certificate.
     eigenvectors_ : array of shape (n, k)
@@ -140,6 +143,8 @@ class KernelPCA(GramEmbedder):
             if self.landmarks is not None:
                 raise InputError("landmarks need points; a precomputed kernel is there in full")
             given, diagonal, dtype = self._given(opened)
+        elif self.landmarks is not None and hasattr(opened.rows, "by_rows"):
+            return self._embed_spread(opened.rows.by_rows(), k, rng)
         elif self.landmarks is not None and stay_in_file(opened, self.memory):
             return self._fit_far(FilePoints(opened.rows), k, rng)
         else:
@@ -349,6 +354,32 @@ class KernelPCA(GramEmbedder):
             )
         return K, self._diagonal, rows.dtype
 
+    def _checked_landmarks(self, k: int, n: int) -> int:
+        rank = self.landmarks
+        if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not k < rank <= n:
+            raise InputError(
+                f"landmarks={rank!r}: a whole number above n_components and at most n = {n}"
+            )
+        return int(rank)
+
+    def _embed_spread(self, rows: Any, k: int, rng: np.random.Generator) -> None:
+        """By landmarks, of points that lie on workers; they stay there, but for the landmarks."""
+        n, p = rows.shape
+        rank = self._checked_landmarks(k, n)
+        moments = rows.moments(np.ones(1))
+        self.X_fit_ = rows.take(np.arange(0, n, max(1, n // 1000)))  # what parameters depend on
+        self._decide_kernel()
+        if self._shift.any():
+            self._shift = moments.mean.astype(rows.dtype)
+            ones, nil = np.ones(p), np.zeros(p)
+            rows = rows.then(Centering.of(moments.mean, nil, ones, np.ones(1), rows.dtype))
+        tolerance = default_tolerance(rows.dtype)
+        gram, self.X_fit_ = NystromEmbedding.far(
+            rows, self._k, kernel_diagonal, rank, k, self.center, rng, tolerance
+        )
+        self.negativity_, self.approximation_error_ = 0.0, gram.error
+        self._embed(gram, rows.dtype)
+
     def _embed_by_landmarks(self, k: int, diagonal: Array, rng: np.random.Generator) -> None:
         X, k_of = self.X_fit_, self._k
         self._embed_by_columns(lambda j: k_of(X, X[j]), k, diagonal, X.dtype, rng)
@@ -356,15 +387,12 @@ class KernelPCA(GramEmbedder):
     def _embed_by_columns(
         self, columns: Any, k: int, diagonal: Array, dtype: Any, rng: np.random.Generator
     ) -> None:
-        rank, n = self.landmarks, len(diagonal)
-        if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)) or not k < rank <= n:
-            raise InputError(
-                f"landmarks={rank!r}: a whole number above n_components and at most n = {n}"
-            )
-        expected = nystrom_plan(n, int(rank), dtype.itemsize, self.memory)
+        n = len(diagonal)
+        rank = self._checked_landmarks(k, n)
+        expected = nystrom_plan(n, rank, dtype.itemsize, self.memory)
         tolerance = default_tolerance(dtype)
         gram = NystromEmbedding.of(
-            columns, diagonal, int(rank), k, expected, self.center, rng, tolerance
+            columns, diagonal, rank, k, expected, self.center, rng, tolerance
         )
         self.negativity_, self.approximation_error_ = 0.0, gram.error
         self._embed(gram, dtype)

@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from gramian.data.dask import in_memory
 from gramian.data.door import Opened
 from gramian.data.moments import refuse_non_finite
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
@@ -44,7 +45,7 @@ class PointEmbedder(Embedder):
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and the coordinates of the training points."""
-        return np.asarray(self.fit(X).embedding_)
+        return self.fit(X).embedding_
 
     def to_embedding(
         self,
@@ -70,7 +71,7 @@ class PointEmbedder(Embedder):
         if X is not None:
             return super().to_embedding(X, labels=labels, columns=columns, details=details)
         check_is_fitted(self)
-        Z = self.embedding_
+        Z = in_memory(self.embedding_)
         embedding = self._embedding(Z, self._names if labels is None else labels, columns)
         if not details or self._precomputed:
             return embedding

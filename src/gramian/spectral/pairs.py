@@ -94,7 +94,8 @@ class Eigenpairs:
 
     def coordinates(self) -> Array:
         """V L^1/2, columns of negative value zero."""
-        return np.asarray(self.vectors * np.sqrt(np.maximum(self.values, 0.0)))
+        roots = np.sqrt(np.maximum(self.values, 0.0))
+        return self.vectors * roots  # lazy where the vectors are
 
     def extend(self, rows: Array) -> Array:
         """Coordinates of new points from their rows of the map: rows V L^-1/2."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,8 @@ from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan
+
+Similarity = Callable[[Array, Array], Array]
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,51 @@ class NystromEmbedding:
         trace = float(M.sum())
         return NystromEmbedding(pivots, pairs, factor, mean @ S, toward, own, trace, error, plan)
 
+    @staticmethod
+    def far(
+        rows: Any,
+        kernel: Similarity,
+        diagonal: Callable[[Similarity, Array], Array],
+        rank: int,
+        k: int,
+        center: bool,
+        rng: np.random.Generator,
+        tolerance: float,
+    ) -> tuple[NystromEmbedding, Array]:
+        """The same from rows that lie on workers, and the pivots' own points.
+
+        F is never stored: a block of it is k(x, P) L^-T, made anew whenever it is visited. What
+        comes here are sums over blocks, the points P, and C = (H F)'(H F).
+        """
+        P, L, total = far_pivots(rows, kernel, diagonal, rank, rng)
+        F = rows.map_rows(partial(_factor_rows, kernel, P, L), len(L), rows.dtype)
+        lazily = rows.like(F)
+        m = lazily.moments(np.ones(1))
+        mean, C = m.high / m.unit, _cross_of(lazily, m)
+        caught = float(np.trace(C)) + m.weight * float(mean @ mean)
+        if not center:
+            C += m.weight * np.outer(mean, mean)
+            mean = np.zeros_like(mean)
+        M, S = np.linalg.eigh((C + C.T) / 2)
+        M, S = np.maximum(M[::-1], 0.0), S[:, ::-1][:, :k]
+        extremes = np.stack(lazily.each(_extreme, mean, S))
+        S = S * np.sign(extremes[np.argmax(np.abs(extremes), axis=0), np.arange(k)])
+        beside = C @ S - S * M[:k]
+        lengths = np.sqrt(np.where(M[:k] > 1e-18 * M[0], M[:k], np.inf))
+        norms = np.sqrt(np.maximum(np.einsum("ij,ij->j", beside, C @ beside), 0.0)) / lengths
+        V = (F - mean) @ (S / lengths)
+        pairs = Eigenpairs(M[:k], V, norms / M[0], float(M[0]), tolerance)
+        factor = scipy.linalg.solve_triangular(L.T, S, lower=False)
+        toward = scipy.linalg.solve_triangular(L.T, mean, lower=False)
+        route = f"{len(L)} landmarks by randomly pivoted Cholesky on the workers"
+        plan = Plan(route, "landmarks", None, 32 * len(L) ** 2, rows.passes)  # type: ignore[arg-type]
+        error = max(1 - caught / total, 0.0)
+        own, trace = float(mean @ mean), float(M.sum())
+        found = NystromEmbedding(
+            np.arange(len(L)), pairs, factor, mean @ S, toward, own, trace, error, plan
+        )
+        return found, P
+
     @property
     def coordinates(self) -> Array:
         """Z, of shape (n, k)."""
@@ -144,6 +192,93 @@ def pivoted_cholesky(
         left[drawn] = 0.0
         pivots += drawn.tolist()
     return F[:, : len(pivots)], np.array(pivots)
+
+
+def far_pivots(
+    rows: Any,
+    kernel: Similarity,
+    diagonal: Callable[[Similarity, Array], Array],
+    rank: int,
+    rng: np.random.Generator,
+) -> tuple[Array, Array, float]:
+    """Points and Cholesky factor of pivots drawn as ``pivoted_cholesky`` does, and trace K.
+
+    Two visits for every 64: how much of the diagonal is left in each block, and which points the
+    draws fell on.
+    """
+    P, L = np.zeros((0, rows.shape[1]), rows.dtype), np.zeros((0, 0))
+    taken = np.zeros(0, np.intp)
+    total = 0.0
+    while len(P) < rank:
+        how = kernel, diagonal, P, L, taken
+        left, nonzero = map(np.array, zip(*rows.each(_left_over, *how), strict=True))
+        total = total or float(left.sum())
+        if left.sum() <= 1e-12 * total:
+            break
+        ends = np.cumsum(left)
+        targets = np.sort(rng.random(min(64, rank - len(P), int(nonzero.sum()))) * ends[-1])
+        inside = np.minimum(np.searchsorted(ends, targets, side="right"), len(ends) - 1)
+        wanted = [targets[inside == b] - (ends[b] - left[b]) for b in range(len(ends))]
+        drawn = rows.each(_found_at, *how, apart=wanted)
+        numbers = np.concatenate([found for found, _ in drawn])
+        new = np.concatenate([points for _, points in drawn])
+        B = _solved(L, kernel(new, P)) if len(P) else np.zeros((len(new), 0))
+        fresh, order = _cholesky(np.asarray(kernel(new, new), np.float64) - B @ B.T)
+        L = np.block([[L, np.zeros((len(L), len(fresh)))], [B[order], fresh]])
+        P, taken = np.concatenate([P, new[order]]), np.concatenate([taken, numbers[order]])
+    return P, L, total
+
+
+def _solved(L: Array, K: Array) -> Array:
+    """K L^-T, in float64."""
+    solved = scipy.linalg.solve_triangular(L, np.asarray(K, np.float64).T, lower=True)
+    return np.asarray(solved.T)
+
+
+def _left(Y: Any, begin: int, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array) -> Any:
+    """The points of a block, and what is left of their diagonal."""
+    X = Y.read_rows(slice(0, Y.shape[0]))
+    left = np.maximum(diagonal(kernel, X).astype(np.float64), 0.0)
+    if len(P):
+        F = _solved(L, kernel(X, P))
+        left = np.maximum(left - np.einsum("ij,ij->i", F, F), 0.0)
+    here = taken[(taken >= begin) & (taken < begin + len(X))] - begin
+    left[here] = 0.0
+    return X, left
+
+
+def _left_over(Y: Any, begin: int, *how: Any) -> tuple[float, int]:
+    left = _left(Y, begin, *how)[1]
+    return float(left.sum()), int(np.count_nonzero(left))
+
+
+def _found_at(Y: Any, begin: int, *how: Any) -> tuple[Array, Array]:
+    """Numbers and points that the draws (the last of ``how``) fell on."""
+    *rest, targets = how
+    if not len(targets):
+        return np.zeros(0, np.intp), np.zeros((0, Y.shape[1]), Y.dtype)
+    X, left = _left(Y, begin, *rest)
+    at = np.searchsorted(np.cumsum(left), targets, side="right")
+    at = np.unique(np.minimum(at, np.flatnonzero(left)[-1]))
+    return at + begin, np.asarray(X[at])
+
+
+def _factor_rows(kernel: Similarity, P: Array, L: Array, X: Array, _: slice) -> Array:
+    return _solved(L, kernel(X, P)).astype(X.dtype)
+
+
+def _extreme(F: Any, begin: int, mean: Array, S: Array) -> Array:
+    """The entry of largest size in each column of (F - mean) S, with its sign."""
+    Z = (F.read_rows(slice(0, F.shape[0])).astype(np.float64) - mean) @ S
+    return np.asarray(Z[np.argmax(np.abs(Z), axis=0), np.arange(Z.shape[1])])
+
+
+def _cross_of(rows: Any, m: Any) -> Array:
+    """(H F)'(H F) in the units of the data."""
+    if m.cross is not None:
+        return np.asarray(m.cross.matrix / m.unit**2)
+    mean = m.high / m.unit
+    return np.asarray(rows.cross() - m.weight * np.outer(mean, mean))
 
 
 def _blocks(F: Array) -> Iterator[tuple[slice, Array]]:

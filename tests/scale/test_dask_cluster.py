@@ -1,0 +1,297 @@
+"""A real cluster: a scheduler and workers in processes of their own, some of which are killed.
+
+Blocks are made by a function on the workers, so that a lost one can be made again; it counts its
+calls in a folder, and a worker ends itself (SIGKILL) at the calls it is told to.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client
+
+import gramian.data.dask as dask_rows
+from gramian import PCA, KernelPCA, parallel_analysis
+from gramian.errors import ClusterError, MemoryRefusedError
+
+ROWS, COLUMNS, STEP = 6_000, 40, 500
+
+
+def block(i, rows=STEP, columns=COLUMNS):
+    """Block i of the data, whoever makes it."""
+    strong = np.random.default_rng(99).standard_normal((5, columns)) * [[9], [7], [5], [4], [3]]
+    rng = np.random.default_rng(i)
+    return rng.standard_normal((rows, 5)) @ strong + rng.standard_normal((rows, columns)) + 50
+
+
+def visited(folder):
+    """How many blocks were made so far, this one included: a file each, so processes agree."""
+    number = len(os.listdir(folder))
+    while True:
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(folder / f"{number:05}", os.O_CREAT | os.O_EXCL))
+            return number
+        number += 1
+
+
+def made(_, folder=None, deadly=(), block_info=None):
+    if folder is not None and visited(folder) in deadly:
+        os.kill(os.getpid(), signal.SIGKILL)
+    i = block_info[None]["chunk-location"][0]
+    rows, columns = block_info[None]["chunk-shape"]
+    return block(i, rows, columns)
+
+
+def array(folder=None, deadly=(), rows=ROWS, columns=COLUMNS, step=STEP):
+    """A Dask array that workers make; they end at the ``deadly`` calls."""
+    start = da.zeros((rows, columns), chunks=(step, -1))
+    return start.map_blocks(made, folder, tuple(deadly), dtype=float, meta=np.empty((0, 0)))
+
+
+def in_memory(rows=ROWS, columns=COLUMNS, step=STEP):
+    return np.concatenate([block(i, step, columns) for i in range(rows // step)])
+
+
+class Processes:
+    """A scheduler and workers started as people start them: on 127.0.0.1 alone."""
+
+    def __init__(self, folder, workers=2, nanny=True, memory="1GB", environment=None):
+        self.folder, self.running = Path(folder), []
+        self.log = (self.folder / "log").open("wb")
+        self.file = self.folder / "scheduler.json"
+        self.memory, self.nanny = memory, nanny
+        local = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(self.file)]
+        self.scheduler = self._start("scheduler", *local, "--port", "0")
+        for _ in range(workers):
+            self.add(environment)
+        while not self.file.exists():
+            assert self.scheduler.poll() is None, (self.folder / "log").read_text()
+            time.sleep(0.05)
+        self.client = Client(scheduler_file=str(self.file), timeout="60s")
+        self.client.wait_for_workers(workers, timeout=120)
+
+    def add(self, environment=None):
+        how = ["--nthreads", "1", "--memory-limit", self.memory, "--no-dashboard"]
+        how += ["--host", "127.0.0.1", "--local-directory", str(self.folder)]
+        how += ["--death-timeout", "60", "--nanny" if self.nanny else "--no-nanny"]
+        self._start("worker", "--scheduler-file", str(self.file), *how, environment=environment)
+
+    def _start(self, *command, environment=None):
+        here = Path(__file__).resolve()
+        paths = [*map(str, (here.parents[2] / "src", here.parents[2], here.parent))]
+        given = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **(environment or {})}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *command],
+            stdout=self.log,
+            stderr=self.log,
+            env=given,
+            start_new_session=True,  # it ends with all that it started
+        )
+        self.running.append(process)
+        return process
+
+    def __enter__(self):
+        # blocks are made by functions of this file, which workers can import
+        sys.modules.setdefault(Path(__file__).stem, sys.modules[__name__])
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(Exception):
+            self.client.close(timeout=2)
+        for process in reversed(self.running):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self.log.close()
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Every chunk is a block."""
+    monkeypatch.setattr(dask_rows, "_small", 1)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers; a nanny starts one anew that was killed."""
+    with Processes(tmp_path_factory.mktemp("cluster")) as processes:
+        yield processes
+
+
+def fields(model):
+    return model.components_, model.explained_variance_, model.mean_, model.residuals_
+
+
+def same_bits(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(fields(one), fields(other), strict=True))
+
+
+@pytest.mark.parametrize("chunks", [(STEP, -1), (-1, 11), (900, 11)], ids=str)
+@pytest.mark.filterwarnings("ignore:the Dask array is chunked across")
+def test_pca_equals_memory(cluster, chunks):
+    X = in_memory()
+    lazy = array().rechunk(chunks)
+    inside, outside = PCA(4).fit(X), PCA(4).fit(lazy)
+    for one, other in zip(fields(inside)[:3], fields(outside)[:3], strict=True):
+        assert np.abs(one - other).max() < 1e-10 * max(np.abs(one).max(), 1)
+    Z = outside.transform(lazy)
+    assert isinstance(Z, da.Array)
+    assert np.abs(Z.compute() - inside.transform(X)).max() < 1e-10
+
+
+def test_a_killed_worker_changes_no_bit(cluster, tmp_path):
+    """By products, so that there are many passes; the worker ends in the middle of one."""
+    cluster.client.wait_for_workers(2, timeout=60)
+    undisturbed = PCA(3, solver="krylov").fit(array())
+    found = PCA(3, solver="krylov").fit(array(tmp_path, deadly=[17]))
+    assert len(list(tmp_path.iterdir())) > 18
+    assert same_bits(found, undisturbed)
+
+
+def test_little_travels_to_the_client(cluster, monkeypatch):
+    """Every byte that any socket of this process receives is counted."""
+    from tornado.iostream import IOStream
+
+    cluster.client.wait_for_workers(2, timeout=60)
+    received, read = [], IOStream.read_from_fd
+
+    def counted(self, buffer):
+        found = read(self, buffer)
+        received.append(found or 0)
+        return found
+
+    n, p = 60_000, 60
+    lazy = array(rows=n, columns=p, step=5_000)
+    PCA(3).fit(lazy)  # connections are made, modules loaded
+    monkeypatch.setattr(IOStream, "read_from_fd", counted)
+    model = PCA(3).fit(lazy)
+    model.transform(lazy)
+    small_side = 8 * p * p
+    assert small_side < sum(received) < 3 * small_side + 40_000  # the rest: messages
+    assert sum(received) < 8 * n * p / 200
+
+
+def test_parallel_analysis_and_landmarks_on_workers(cluster, tmp_path):
+    """With a worker killed on the way; the same numbers as in memory."""
+    cluster.client.wait_for_workers(2, timeout=60)
+    X = in_memory(rows=1_000, columns=8)
+    small = {"rows": 1_000, "columns": 8}
+    inside = parallel_analysis(X, n_permutations=39)
+    outside = parallel_analysis(array(tmp_path, deadly=[3], **small), n_permutations=39)
+    assert outside.n_components == inside.n_components
+    assert np.allclose(outside.null_eigenvalues, inside.null_eigenvalues, rtol=1e-10)
+    how = {"kernel": "rbf", "gamma": 1e-4, "landmarks": 40}
+    one, other = KernelPCA(2, **how).fit(X), KernelPCA(2, **how).fit(array(**small))
+    assert np.abs(other.embedding_.compute() - one.embedding_).max() < 1e-10
+
+
+def test_a_block_that_no_worker_can_hold_is_refused_at_once(cluster):
+    lazy = da.zeros((20_000_000, 10), chunks=(10_000_000, 10))
+    with pytest.raises(MemoryRefusedError, match=r"block of 10000000 x 10 float64 needs 1.6 GB on"):
+        PCA(2).fit(lazy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 3, 4])
+def test_killed_at_many_moments(tmp_path, workers):
+    """Seven moments each, drawn with a fixed seed from all visits of blocks."""
+    moments = np.random.default_rng(workers).choice(70, 7, replace=False)
+    with Processes(tmp_path, workers) as processes:
+        undisturbed = PCA(3, solver="krylov").fit(array())
+        for moment in moments.tolist():
+            processes.client.wait_for_workers(workers, timeout=60)
+            folder = tmp_path / str(moment)
+            folder.mkdir()
+            found = PCA(3, solver="krylov").fit(array(folder, deadly=[moment]))
+            assert len(list(folder.iterdir())) > moment  # it was reached
+            assert same_bits(found, undisturbed), moment
+
+
+@pytest.mark.slow
+def test_all_but_one_worker_killed(tmp_path):
+    """Nobody starts them anew."""
+    with Processes(tmp_path, 3, nanny=False) as processes:
+        undisturbed = PCA(3, solver="krylov").fit(array())
+        folder = tmp_path / "visits"
+        folder.mkdir()
+        found = PCA(3, solver="krylov").fit(array(folder, deadly=[20, 31]))
+        assert len(processes.client.scheduler_info(n_workers=-1)["workers"]) == 1
+        assert same_bits(found, undisturbed)
+
+
+@pytest.mark.slow
+def test_no_worker_left_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_rows, "_patience", 5)
+    with Processes(tmp_path, 2, nanny=False):
+        folder = tmp_path / "visits"
+        folder.mkdir()
+        with pytest.raises(ClusterError, match="no worker for 5 seconds; start one"):
+            PCA(3).fit(array(folder, deadly=[2, 3, 4]))
+
+
+@pytest.mark.slow
+def test_a_block_that_kills_every_worker_is_said(tmp_path):
+    with Processes(tmp_path, 2):
+        folder = tmp_path / "visits"
+        folder.mkdir()
+        with pytest.raises(ClusterError, match="4 workers ended, one after another"):
+            PCA(3).fit(array(folder, deadly=range(1000), rows=STEP))
+
+
+@pytest.mark.slow
+def test_a_worker_at_its_memory_limit_spills(tmp_path):
+    """Kept blocks do not fit (800 MB into 2 x 450 MB): they go to disk and come back."""
+    with Processes(tmp_path, 2, memory="450MB") as processes:
+        how = {"rows": 200_000, "columns": 500, "step": 4_000}
+        kept = array(**how).persist()
+        found = PCA(2).fit(kept)
+        X = in_memory(**how)
+        inside = PCA(2).fit(X)
+        assert np.allclose(found.explained_variance_, inside.explained_variance_, rtol=1e-10)
+        assert len(processes.client.scheduler_info(n_workers=-1)["workers"]) == 2
+
+
+@pytest.mark.slow
+def test_a_lost_scheduler_is_said_and_nothing_is_left(tmp_path):
+    import threading
+
+    with Processes(tmp_path, 2) as processes:
+        folder = tmp_path / "visits"
+        folder.mkdir()
+
+        def end_it():
+            while len(list(folder.iterdir())) < 15:
+                time.sleep(0.01)
+            processes.scheduler.kill()
+
+        ending = threading.Thread(target=end_it)
+        ending.start()
+        start = time.monotonic()
+        with pytest.raises(ClusterError, match="connection to the Dask scheduler was lost"):
+            PCA(3, solver="krylov").fit(array(folder))
+        ending.join()
+        assert time.monotonic() - start < 60
+
+
+@pytest.mark.slow
+def test_a_worker_without_numba_is_named(tmp_path):
+    lacking = tmp_path / "lacking"
+    lacking.mkdir()
+    (lacking / "numba.py").write_text(
+        "raise ModuleNotFoundError(\"No module named 'numba'\", name='numba')\n"
+    )
+    root = Path(__file__).resolve().parents[2]
+    paths = map(str, (lacking, root / "src", root, Path(__file__).resolve().parent))
+    environment = {"PYTHONPATH": os.pathsep.join(paths)}
+    with (
+        Processes(tmp_path, 1, environment=environment),
+        pytest.raises(ClusterError, match=r"worker tcp://.* cannot import numba; install gramian"),
+    ):
+        PCA(3).fit(array())
