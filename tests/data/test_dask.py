@@ -322,3 +322,12 @@ def test_kernel_pca_by_landmarks_takes_the_same_pivots(how):
     assert np.abs(outside.transform(X[:5]) - inside.transform(X[:5])).max() < 1e-10
     assert outside.residuals_.max() < 1e-12
     assert np.allclose(outside.placement_residual(lazy).compute(), inside.placement_residual(X))
+
+
+def test_weighted_documents():
+    X = sp.random_array((60, 20), density=0.2, rng=np.random.default_rng(0), format="csr")
+    X.data = np.ceil(5 * X.data)
+    lazy = da.from_array(X.toarray(), chunks=(25, -1))
+    inside, outside = LSI(3, weighting="tfidf").fit(X), LSI(3, weighting="tfidf").fit(lazy)
+    assert np.abs(outside.components_ - inside.components_).max() < 1e-10
+    assert np.abs(outside.transform(lazy).compute() - inside.documents_).max() < 1e-10

@@ -68,7 +68,7 @@ class Processes:
         self.file = self.folder / "scheduler.json"
         self.memory, self.nanny = memory, nanny
         local = ["--host", "127.0.0.1", "--no-dashboard", "--scheduler-file", str(self.file)]
-        self.scheduler = self._start("scheduler", *local, "--port", "0")
+        self.scheduler = self._start("scheduler", *local, "--port", "0", "--idle-timeout", "300")
         for _ in range(workers):
             self.add(environment)
         while not self.file.exists():
@@ -190,6 +190,23 @@ def test_parallel_analysis_and_landmarks_on_workers(cluster, tmp_path):
     how = {"kernel": "rbf", "gamma": 1e-4, "landmarks": 40}
     one, other = KernelPCA(2, **how).fit(X), KernelPCA(2, **how).fit(array(**small))
     assert np.abs(other.embedding_.compute() - one.embedding_).max() < 1e-10
+
+
+def test_the_command_line_on_a_scheduler(cluster, tmp_path, capsys):
+    from gramian.cli.app import main
+
+    X = in_memory(rows=1_000, columns=8)
+    np.save(tmp_path / "x.npy", X)
+    address = cluster.client.scheduler.address
+    out = tmp_path / "axes.npy"
+    told = ["pca", str(tmp_path / "x.npy"), "-k", "2", "-o", str(out)]
+    assert main([*told, "--scheduler", address]) == 0
+    assert np.abs(np.load(out) - PCA(2).fit_transform(X)).max() < 1e-10
+    missing = tmp_path / "none.npy"
+    told[-1] = str(missing)
+    assert main([*told, "--scheduler", "tcp://127.0.0.1:9"]) == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
+    assert not missing.exists()
 
 
 def test_a_block_that_no_worker_can_hold_is_refused_at_once(cluster):

@@ -350,6 +350,15 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Compute on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they "
+        "read a .npy file themselves, at the same path.",
+        show_default=False,
+    ),
+]
 SolverName = Annotated[
     str,
     typer.Option(

@@ -141,6 +141,7 @@ class Makes(Writes, Fits, Resumes):
     """A model that is fitted, shown, and may be kept."""
 
     save: options.Save = None
+    scheduler: options.Scheduler = None
 
     @property
     def outputs(self) -> Outputs:

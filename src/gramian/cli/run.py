@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def run(
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
             image_shape = reading.image(data.shape[1])
-        with messages.working("computing"):
+        with messages.working("computing"), on_workers(data, request) as data:
             model = method.build(wanted(data, request), **own)
             if kept is not None:
                 set_kept(model, kept, method.name)
@@ -99,6 +100,19 @@ def set_kept(model: Any, kept: Checkpoint, name: str) -> None:
             "the beginning; leave --checkpoint out"
         )
     model.set_params(checkpoint=kept)
+
+
+@contextmanager
+def on_workers(data: Data, request: Fits) -> Iterator[Data]:
+    """The data as blocks that the workers of a Dask scheduler visit, if one is named."""
+    scheduler = getattr(request, "scheduler", None)
+    if scheduler is None:
+        yield data
+        return
+    from gramian.data.dask import connected, in_blocks
+
+    with connected(scheduler):
+        yield replace(data, X=in_blocks(data.X))
 
 
 def conclude(embedding: Embedding, outputs: Outputs, request: Speaks) -> int:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ import numpy as np
 from gramian import __version__
 from gramian.data.centering import Centering
 from gramian.data.moments import KnownCross, Moments, refuse
+from gramian.data.npy import NpyRows
 from gramian.data.partials import (
     NotFinite,
     Part,
@@ -536,6 +538,37 @@ def _is_number(kind: Any) -> bool:
         return False
 
 
+def in_blocks(X: Any) -> Any:
+    """An array, or opened rows of a .npy file, as a Dask array; workers read the file themselves."""
+    import dask.array as da
+
+    if isinstance(X, np.ndarray):
+        return da.from_array(X, chunks=(max(_small // max(X[:1].nbytes, 1), 1), -1))
+    rows = getattr(X, "rows", None)
+    if not isinstance(rows, NpyRows):
+        raise InputError(
+            "on a cluster a table that fits in memory or a .npy file can be used; convert the data "
+            "to .npy, or leave --scheduler out"
+        )
+    along = 1 if rows.flip else 0
+    line = rows.shape[1 - along] * rows.dtype.itemsize
+    sizes = _equal(rows.shape[along], -(-rows.shape[along] * line // (4 * _small)))
+    chunks = ((rows.shape[0],), tuple(sizes)) if rows.flip else (tuple(sizes), (rows.shape[1],))
+    return da.map_blocks(
+        _read_block,
+        Path(rows.path).resolve(),
+        chunks=chunks,
+        dtype=rows.dtype,
+        meta=np.empty((0, 0), rows.dtype),
+    )
+
+
+def _read_block(path: Path, block_info: Any = None) -> Array:
+    (a, b), (c, d) = block_info[None]["array-location"]
+    rows = NpyRows(path)
+    return np.ascontiguousarray(rows._lead(c, d).T) if rows.flip else rows._lead(a, b)
+
+
 # What workers run --------------------------------------------------------------------------------
 
 
@@ -692,6 +725,29 @@ def fetched(what: Any) -> Any:
         finally:
             with suppress(Exception):
                 future.release() if future.done() else future.cancel()
+
+
+@contextmanager
+def connected(address: str) -> Iterator[None]:
+    """Use the workers of the scheduler at ``address`` inside the ``with`` block."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError(
+            "a cluster needs Dask, which is not installed: pip install 'gramian[dask]'"
+        ) from None
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError, TypeError) as error:
+        raise ClusterError(
+            f"no Dask scheduler answers at {address} ({error}); start one with dask scheduler, or "
+            "mend the address, such as tcp://127.0.0.1:8786"
+        ) from error
+    try:
+        yield
+    finally:
+        with suppress(Exception):
+            client.close(timeout=2)
 
 
 def threads_in_task() -> int:
