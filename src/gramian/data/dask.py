@@ -539,7 +539,7 @@ def _is_number(kind: Any) -> bool:
 
 
 def in_blocks(X: Any) -> Any:
-    """An array, or opened rows of a .npy file, as a Dask array; workers read the file themselves."""
+    """An array, or rows of a .npy file, as a Dask array; workers read the file themselves."""
     import dask.array as da
 
     if isinstance(X, np.ndarray):
