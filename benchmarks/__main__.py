@@ -60,29 +60,8 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "start": start.tables,
 }
 USUAL = (
-    *(
-        "pca",
-        "out-of-core",
-        "horn",
-        "mds",
-        "kernel-pca",
-        "distances",
-        "mds-stress",
-        "mds-ordinal",
-        "isomap",
-        "lle",
-    ),
-    *("lsi", "rank", "products", "start", "solvers"),
-    "pca",
-    "ppca",
-    "ica",
-    "horn",
-    "mds",
-    "kernel-pca",
-    "distances",
-    "products",
-    "start",
-    "solvers",
+    *("pca", "out-of-core", "horn", "mds", "kernel-pca", "distances", "mds-stress", "mds-ordinal"),
+    *("isomap", "lle", "ppca", "ica", "lsi", "rank", "products", "start", "solvers"),
 )
 PACKAGES = (
     "gramian",
