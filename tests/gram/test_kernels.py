@@ -120,6 +120,12 @@ def test_float32_far_from_the_origin_and_steep():
     assert np.abs(kernel("rbf", gamma=1.0)(points) - exact).max() < 1e-5
     steep = peer.rbf_kernel(points.astype(float), gamma=500.0)
     assert np.abs(kernel("rbf", gamma=500.0)(points) - steep).max() < 1e-5
+    many = (rng.standard_normal((50, 5000)) + 1e4).astype(np.float32)
+    exact = peer.rbf_kernel(many.astype(float), gamma=2e-4)
+    assert np.abs(kernel("rbf", gamma=2e-4)(many) - exact).max() < 5e-6
+    tiny = (points - 1000) * np.float32(1e-21)
+    exact = peer.rbf_kernel(tiny.astype(float), gamma=1e42)
+    assert np.abs(kernel("rbf", gamma=1e42)(tiny) - exact).max() < 1e-5
 
 
 def test_same_bits_on_any_number_of_threads():

@@ -108,11 +108,7 @@ def rbf(
     """exp(-gamma |x - y|^2); gamma is 1 / p by default, "median" for 1 / median |x - y|^2."""
     g = _gamma(gamma, sigma, X)
 
-    def finish(block: Array) -> None:
-        block *= -g
-        np.exp(block, out=block)
-
-    return _of_squares(X, Y, g, finish)
+    return _of_squares(X, Y, -g, lambda block: np.exp(block, out=block))
 
 
 @of_points
@@ -120,15 +116,13 @@ def inverse_multiquadric(
     X: Array, Y: Array | None = None, gamma: float | str | None = None
 ) -> Array:
     """1 / sqrt(1 + gamma |x - y|^2)."""
-    g = _gamma(gamma, None, X)
 
     def finish(block: Array) -> None:
-        block *= g
         block += 1
         np.sqrt(block, out=block)
         np.reciprocal(block, out=block)
 
-    return _of_squares(X, Y, g, finish)
+    return _of_squares(X, Y, _gamma(gamma, None, X), finish)
 
 
 @of_points
@@ -136,14 +130,13 @@ def rational_quadratic(
     X: Array, Y: Array | None = None, gamma: float | str | None = None, alpha: float = 1.0
 ) -> Array:
     """(1 + gamma |x - y|^2 / alpha)^-alpha."""
-    g, alpha = _gamma(gamma, None, X), _positive(alpha, X, "alpha")
+    alpha = _positive(alpha, X, "alpha")
 
     def finish(block: Array) -> None:
-        block *= g / alpha
         block += 1
         np.power(block, -alpha, out=block)
 
-    return _of_squares(X, Y, g, finish)
+    return _of_squares(X, Y, _gamma(gamma, None, X) / alpha, finish)
 
 
 @of_points
@@ -272,40 +265,44 @@ def _together(join: Any, kernels: tuple[Kernel, ...], X: Any, Y: Any = None) -> 
     return K
 
 
-def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], None]) -> Array:
+def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], Any]) -> Array:
     """``finish`` applied to X Y'."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     A = X.astype(dtype, copy=False)
     B = A if Y is None else Y.astype(dtype, copy=False)
-    return _tiled(A, B, lambda tile, rows, columns: finish(tile), dtype)
+    return _tiled(A, B, finish, dtype)
 
 
-def _of_squares(X: Array, Y: Array | None, gamma: float, finish: Callable[[Array], None]) -> Array:
-    """``finish`` applied to |x - y|^2.
+def _of_squares(X: Array, Y: Array | None, scale: float, finish: Callable[[Array], Any]) -> Array:
+    """``finish`` applied to s |x - y|^2, s = ``scale``.
 
-    |x|^2 + |y|^2 - 2 x.y about the mean of X loses at most eps (|x|^2 + |y|^2), which matters only
-    multiplied by gamma; where float32 would lose more than five digits by it, float64 is used.
+    s |x|^2 + s |y|^2 - 2 s x.y about the mean of X is one product, of rows (-2 s x, s |x|^2, s) and
+    (y, 1, |y|^2). It loses at most eps s (|x|^2 + |y|^2); where float32 would lose more than five
+    digits of 1 by that, float64 is used.
     """
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     middle = X.mean(axis=0, dtype=np.float64)
-    A64 = X.astype(np.float64) - middle
-    aa = np.einsum("ij,ij->i", A64, A64)
-    B64 = A64 if Y is None else Y.astype(np.float64) - middle
-    bb = aa if Y is None else np.einsum("ij,ij->i", B64, B64)
-    most = gamma * (float(aa.max(initial=0.0)) + float(bb.max(initial=0.0)))
-    work = np.float64 if dtype == np.float64 or most * 6e-8 > 1e-5 else np.float32
-    A, B, aa, bb = (Z.astype(work, copy=False) for Z in (A64 * -2, B64, aa, bb))
+    for work in (dtype, np.float64):
+        with np.errstate(over="ignore", invalid="ignore"):
+            A = X.astype(work, copy=False) - middle.astype(work)
+            B = A if Y is None else Y.astype(work, copy=False) - middle.astype(work)
+            exact = (np.einsum("ij,ij->i", Z, Z, dtype=np.float64) for Z in (A, B))
+            aa, bb = (z.astype(work)[:, None] for z in exact)
+            most = abs(scale) * (float(aa.max(initial=0.0)) + float(bb.max(initial=0.0)))
+        if most * 6e-8 <= 1e-5 and abs(scale) < 1e30:  # what float32 holds with room to spare
+            break
+    A = np.concatenate([A * work(-2 * scale), aa * work(scale), np.full_like(aa, scale)], axis=1)
+    B = np.concatenate([B, np.ones_like(bb), bb], axis=1)
+    clip = np.maximum if scale > 0 else np.minimum
 
-    def squares(tile: Array, rows: slice, columns: slice) -> None:
-        tile += aa[rows, None]
-        tile += bb[columns]
-        np.maximum(tile, 0, out=tile)
+    def squares(tile: Array) -> None:
+        clip(tile, 0, out=tile)
         finish(tile)
 
     return _tiled(A, B, squares, dtype)
 
 
-def _tiled(A: Array, B: Array, finish: Callable[[Array, slice, slice], None], dtype: Any) -> Array:
+def _tiled(A: Array, B: Array, finish: Callable[[Array], Any], dtype: Any) -> Array:
     """``finish`` applied to A B', tile by tile in cache; each tile is written to memory once."""
     n, m = len(A), len(B)
     K = np.empty((n, m), dtype)
@@ -320,7 +317,7 @@ def _tiled(A: Array, B: Array, finish: Callable[[Array, slice, slice], None], dt
             shape = rows.stop - rows.start, columns.stop - a
             tile = room[: shape[0] * shape[1]].reshape(shape)
             np.matmul(A[rows], Bt[:, columns], out=tile)
-            finish(tile, rows, columns)
+            finish(tile)
             K[rows, columns] = tile
 
     with one_blas_thread():
@@ -328,7 +325,7 @@ def _tiled(A: Array, B: Array, finish: Callable[[Array, slice, slice], None], dt
     return K
 
 
-def _entrywise(K: Array, finish: Callable[[Array], None]) -> Array:
+def _entrywise(K: Array, finish: Callable[[Array], Any]) -> Array:
     """``finish`` applied to K, a block of rows at a time, in place."""
     step = max(1, 200_000 // max(K.shape[1], 1))
     run(lambda i: finish(K[i * step : (i + 1) * step]), -(-len(K) // step))
