@@ -7,45 +7,88 @@ signs and NaN come after infinity. So the largest word tells infinity, NaN and n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
 
 from gramian.loops.threads import pause, run
-from gramian.loops.tile import compiled
+from gramian.loops.tile import at, compiled, fetch, vector_loader
 from gramian.maps import Array
 
-_side = 128  # of a tile, which is turned in cache
+_side = 128  # of a tile: its rows and those of its mirror image stay in cache
 _strip = 256
 
 
+@intrinsic
+def _compare(typing: Any, here: Any, there: Any, across: Any, seen: Any) -> Any:
+    """Compare a square, a vector a row, with the mirror image of another.
+
+    Rows lie ``across`` apart. ``seen`` is two vectors: bits in which they differ, and the largest
+    words of the first square.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        here, there, across, seen = arguments
+        size = signature.args[0].dtype.bitwidth // 8
+        lanes = 64 // size
+        vector = ir.VectorType(ir.IntType(8 * size), lanes)
+        load = vector_loader(builder, vector, size)
+        number = lambda value: ir.Constant(ir.IntType(64), value)  # noqa: E731
+
+        def rows(pointer: Any) -> list[Any]:
+            places = [builder.mul(across, number(r)) for r in range(lanes)]
+            return [load(builder.gep(pointer, [place]), number(0)) for place in places]
+
+        odd, largest = load(seen, number(0)), load(seen, number(1))
+        for row, image in zip(rows(here), _turned(builder, rows(there), lanes), strict=True):
+            odd = builder.or_(odd, builder.xor(row, image))
+            largest = builder.select(builder.icmp_unsigned(">", row, largest), row, largest)
+        for at_vector, value in enumerate((odd, largest)):
+            place = builder.gep(seen, [number(at_vector * lanes)])
+            builder.store(value, builder.bitcast(place, vector.as_pointer())).align = size
+        return context.get_dummy_value()
+
+    return types.void(here, there, types.intp, seen), build
+
+
+def _turned(builder: Any, rows: list[Any], lanes: int) -> list[Any]:
+    """The columns of a square: halves are exchanged, then quarters, down to single words."""
+    short = ir.IntType(32)
+
+    def mixed(x: Any, y: Any, lane: Any) -> Any:
+        chosen = [ir.Constant(short, lane(i)) for i in range(lanes)]
+        return builder.shuffle_vector(x, y, ir.Constant(ir.VectorType(short, lanes), chosen))
+
+    half = lanes // 2
+    while half:
+        for r in (r for r in range(lanes) if not r & half):
+            x, y = rows[r], rows[r + half]
+            rows[r] = mixed(x, y, lambda i, h=half: lanes + i - h if i & h else i)
+            rows[r + half] = mixed(x, y, lambda i, h=half: lanes + i if i & h else i + h)
+        half //= 2
+    return rows
+
+
 @compiled
-def _look(words, first, last, side, turned):
-    """Rows ``first:last``, from the diagonal on: the largest word, and bits that a mirror lacks."""
-    n = words.shape[0]
-    largest = words[0, 0]
-    odd = largest ^ largest
-    for i in range(first, last, side):
-        rows = min(side, last - i)
-        for j in range(i, n, side):
-            columns = min(side, n - j)
-            for c in range(0, columns // 8 * 8, 8):  # eight rows at a time lie side by side
-                k = j + c
-                y0, y1, y2, y3 = words[k, i:], words[k + 1, i:], words[k + 2, i:], words[k + 3, i:]
-                k += 4
-                y4, y5, y6, y7 = words[k, i:], words[k + 1, i:], words[k + 2, i:], words[k + 3, i:]
-                for r in range(np.uint64(rows)):
-                    into = turned[r, c : c + 8]
-                    into[0], into[1], into[2], into[3] = y0[r], y1[r], y2[r], y3[r]
-                    into[4], into[5], into[6], into[7] = y4[r], y5[r], y6[r], y7[r]
-            for c in range(columns // 8 * 8, columns):
-                for r in range(rows):
-                    turned[r, c] = words[j + c, i + r]
-            for r in range(rows):
-                line, other = words[i + r, j : j + columns], turned[r]
-                for c in range(columns):
-                    word = line[c]
-                    odd |= word ^ other[c]
-                    largest = max(largest, word)
-    return largest, odd
+def _look(words, first, last, side, seen):
+    """Rows ``first:last``, from the diagonal on, into ``seen`` (see ``_compare``)."""
+    n, lanes = words.shape[0], 64 // words.itemsize
+    whole = n - n % lanes
+    for i in range(first, min(last, whole), side):
+        for j in range(i, whole, side):
+            for k in range(j, min(j + side, whole), lanes):
+                for r in range(i, min(i + side, last, whole, k + 1), lanes):
+                    for t in range(lanes):  # what is compared next is on its way meanwhile
+                        fetch(at(words, (k + lanes + t) * n + r))
+                        fetch(at(words, (r + t) * n + k + lanes))
+                    _compare(at(words, r * n + k), at(words, k * n + r), n, at(seen, 0))
+    for i in range(first, last):
+        for j in range(max(i, whole), n):
+            seen[0] |= words[i, j] ^ words[j, i]
+            seen[lanes] = max(seen[lanes], words[i, j])
 
 
 def spotless(D: Array) -> bool:
@@ -59,13 +102,11 @@ def spotless(D: Array) -> bool:
     kind = np.dtype(f"u{D.dtype.itemsize}")
     words, infinite = D.view(kind), np.array(np.inf, D.dtype).view(kind)
     starts = range(0, len(D), _strip)
-    largest, odd = np.zeros((2, len(starts)), kind)
+    seen = np.zeros((len(starts), 2, 64 // D.dtype.itemsize), kind)
 
     def piece(i: int) -> None:
         pause()
-        turned = np.empty((_side, _side), kind)
-        last = min(starts[i] + _strip, len(D))
-        largest[i], odd[i] = _look(words, starts[i], last, _side, turned)
+        _look(words, starts[i], min(starts[i] + _strip, len(D)), _side, seen[i].reshape(-1))
 
     run(piece, len(starts))
-    return bool(0 < largest.max() < infinite and not odd.any())
+    return bool(0 < seen[:, 1].max() < infinite and not seen[:, 0].any())
