@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,13 @@ class BedRows(RowBlocked):
 
     def __init__(self, path: str | os.PathLike[str], memory: Any = None) -> None:
         self.path = Path(path).expanduser()
-        self.samples = tuple(line[1] for line in _lines(self.path.with_suffix(".fam"), 6))
-        self.variants = tuple(line[1] for line in _lines(self.path.with_suffix(".bim"), 6))
+        people = [(line[0], line[1]) for line in _lines(self.path.with_suffix(".fam"), 6)]
+        self.families = tuple(family for family, _ in people)
+        self.samples = tuple(sample for _, sample in people)
+        lines = _lines(self.path.with_suffix(".bim"), 6)
+        named = [(line[1], intern(f"{line[4]}/{line[5]}")) for line in lines]
+        self.variants = tuple(name for name, _ in named)
+        self.alleles = tuple(both for _, both in named)  # counted/other
         n, m = len(self.samples), len(self.variants)
         super().__init__((n, m), np.float64 if n * m <= _exactly else np.float32, True, memory)
         self.width = -(-n // 4)
@@ -61,7 +67,8 @@ class BedRows(RowBlocked):
         from gramian.loops.genotypes import decode
 
         out = np.empty((stop - start, self.shape[0]), self.dtype)
-        decode(self._packed(start, stop), _COPIES.astype(self.dtype), out)
+        tables = np.broadcast_to(_COPIES.astype(self.dtype), (len(out), 4))
+        decode(self.packed(start, stop), tables, 0, len(out), 0, self.shape[0], out)
         return out
 
     def _minor(self, start: int, stop: int) -> Array:
@@ -71,7 +78,7 @@ class BedRows(RowBlocked):
             out[a : a + step] = self._lead(a, min(a + step, len(out)))[:, start:stop]
         return out
 
-    def _packed(self, start: int, stop: int) -> Array:
+    def packed(self, start: int, stop: int) -> Array:
         """The bytes of some variants (v, width)."""
         with opened(self.path) as file:
             at, many = len(_MAGIC) + start * self.width, (stop - start) * self.width

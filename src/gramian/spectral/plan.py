@@ -135,18 +135,24 @@ def plan(
     return Plan(what, "direct", chosen, needs)
 
 
-def plan_axes(Y: DataMap, k: int, solver: Any = "auto", memory: Any = None) -> Plan:
-    """The route for the top ``k`` principal axes of centered data."""
+def plan_axes(
+    Y: DataMap, k: int, solver: Any = "auto", memory: Any = None, *, rows: bool = False
+) -> Plan:
+    """The route for the top ``k`` principal axes of centered data, by the smaller side.
+
+    With ``rows`` vectors are sought on the side of the rows, be it the smaller or not.
+    """
     n, p = Y.shape
-    small, allowed = min(n, p), budget(memory)
+    rows = rows or by_rows(Y)
+    small, allowed = n if rows else min(n, p), budget(memory)
     chosen = solver_of(solver)
-    side, kind = ("YᵀY", "cross") if p <= n else ("YYᵀ", "outer")
+    side, kind = ("YᵀY", "cross") if p <= n and not rows else ("YYᵀ", "outer")
     around = _block_bytes(Y) + 8 * p * (8 + 3 * max(k, 8))  # means, factors; blocks of vectors
     squared = 8 * small * small * 3 + around
-    products = _krylov_bytes(Y, n if by_rows(Y) else p, k) + around
+    products = _krylov_bytes(Y, n if rows else p, k) + around
     if chosen is None:
         by_products = _products_pay(Y, small, k) or squared > allowed
-        chosen = BlockKrylov() if by_products and k < small else Dense()
+        chosen = _krylov_for(Y) if by_products and k < small else Dense()
         if isinstance(chosen, Dense) and small > 600 and k <= small // 6:
             # the small matrix is formed, but only a few of its pairs are wanted
             route = f"{side} ({small} x {small}) formed, its top {k} by block Krylov"
@@ -170,6 +176,16 @@ def by_rows(Y: DataMap) -> bool:
     return hasattr(getattr(Y, "X", None), "nnz") and 4 * n <= p
 
 
+def is_two_bit(Y: Any) -> bool:
+    """Whether the data are genotypes of two bits: little to read, decoded in cache."""
+    return bool(getattr(Y, "two_bit", False))
+
+
+def _krylov_for(Y: DataMap) -> BlockKrylov:
+    """Packed genotypes end in noise, whose pairs need not be better than the certificate asks."""
+    return BlockKrylov(floor=1.0) if is_two_bit(Y) else BlockKrylov()
+
+
 def expected_passes(followed: Plan, Y: Any) -> int:
     """About how often the rows are visited to find the axes; products depend on the spectrum."""
     if followed.kind == "products":
@@ -191,7 +207,7 @@ def _products_pay(Y: DataMap, small: int, k: int) -> bool:
         return small > 600 and k <= small // 6
     visits = 20 + 2 * k
     block = BlockKrylov.natural_block(Y)
-    dearer = 1 if Y.resident else 4
+    dearer = 1 if Y.resident or is_two_bit(Y) else 4
     lapack = 4 * small**3 / (Y.shape[0] * Y.shape[1])  # in units of n p
     return k <= small // 6 and 4 * visits * block * dearer * 0.6 < small + lapack
 

@@ -67,8 +67,11 @@ class RowGram(ImplicitMap):
         self.Y = Y
         self.shape = Y.shape[0], Y.shape[0]
         self.dtype = np.dtype(Y.dtype)
+        self.block = getattr(Y, "block", None)
 
     def _times(self, U: Array) -> Array:
+        if hasattr(self.Y, "row_gram"):  # in one visit
+            return np.asarray(self.Y.row_gram(U))
         return np.asarray(self.Y @ self.Y.adjoint(U).astype(self.dtype, copy=False))
 
 
@@ -142,6 +145,30 @@ def principal_axes_until(
         if wanted is not None or k == most:
             return found.first(k if wanted is None else wanted)
         k = min(2 * k, most)
+
+
+def row_pairs(
+    Y: DataMap,
+    k: int,
+    *,
+    solver: Any = "auto",
+    memory: Any = None,
+    rng: np.random.Generator | None = None,
+) -> Axes:
+    """The top ``k`` eigenpairs of YY', on the side of the rows, audited on products with Y."""
+    plan = plan_axes(Y, k, solver, memory, rows=True)
+    if plan.kind == "products":
+        pairs = plan.solver(RowGram(Y), k, "largest", rng)
+        if pairs.certified or solver != "auto":
+            return Axes(pairs, plan)
+        try:
+            plan = plan_axes(Y, k, Dense(), memory, rows=True)
+        except MemoryRefusedError:  # the pairs go out with their residuals
+            return Axes(pairs, plan)
+    found = plan.solver(Y.outer(), k, "largest", rng)
+    tolerance = default_tolerance(np.dtype(Y.dtype))
+    pairs = Eigenpairs.of(RowGram(Y), found.values, found.vectors, tolerance=tolerance)
+    return Axes(pairs, plan)
 
 
 def _squared(Y: DataMap, k: int, plan: Plan, rng: np.random.Generator | None) -> Axes:
