@@ -14,6 +14,7 @@ from pathlib import Path
 
 import benchmarks
 from benchmarks import (
+    genotypes,
     gram,
     horn,
     isomap,
@@ -50,6 +51,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "ica": linear.ica_tables,
     "horn": horn.tables,
     "lle": lle.tables,
+    "genotypes": genotypes.tables,
     "isomap": isomap.tables,
     "products": products.tables,
     "solvers": solvers.tables,
@@ -61,7 +63,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
 }
 USUAL = (
     *("pca", "out-of-core", "horn", "mds", "kernel-pca", "distances", "mds-stress", "mds-ordinal"),
-    *("isomap", "lle", "ppca", "ica", "lsi", "rank", "products", "start", "solvers"),
+    *("isomap", "lle", "genotypes", "ppca", "ica", "lsi", "rank", "products", "start", "solvers"),
 )
 PACKAGES = (
     "gramian",

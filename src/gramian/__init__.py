@@ -15,6 +15,7 @@ from gramian.methods import METHODS
 if TYPE_CHECKING:
     from gramian.inference.horn import parallel_analysis
     from gramian.methods.classical_mds import ClassicalMDS
+    from gramian.methods.genotypes import GenotypePCA
     from gramian.methods.ica import ICA
     from gramian.methods.isomap import Isomap
     from gramian.methods.kernel_pca import KernelPCA
@@ -51,6 +52,7 @@ __all__ = [
     "MDS",
     "PCA",
     "ClassicalMDS",
+    "GenotypePCA",
     "Isomap",
     "KernelPCA",
     "LaplacianEigenmaps",

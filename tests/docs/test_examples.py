@@ -241,6 +241,15 @@ def test_documents(tmp_path: Path) -> None:
     assert_same_size(tmp_path / "documents.png")
 
 
+def test_genes_and_geography(tmp_path: Path) -> None:
+    target = tmp_path / "genes_and_geography.png"
+    said = run("genes_and_geography.py", target, folder=tmp_path)
+    assert re.search(r"along PC1: (1 2 3 4 5 6|6 5 4 3 2 1)$", said, re.M)
+    ratios = [float(each) for each in re.findall(r"is ([\d.]+) of those in the fit", said)]
+    assert ratios[0] < 0.8 and abs(ratios[1] - 1) < 0.1
+    assert_same_size(target)
+
+
 def test_web_graph(tmp_path: Path) -> None:
     target = tmp_path / "web-graph.png"
     said = run("web_graph.py", target, tmp_path / "absent", folder=tmp_path)

@@ -123,6 +123,39 @@ def pca(
 
 
 @method(
+    "gramian genotypes people.bed --min-frequency 0.01 -o axes.csv --report people.html",
+    "patterson2006",
+    "lee2010",
+    "manichaikul2010",
+    file=options.Calls,
+    compared=(),  # copies of alleles are not measurements
+)
+def genotypes(
+    wanted: Wanted,
+    components: options.Axes = None,
+    scaling: options.GenotypeScaling = "patterson",
+    normalization: options.Normalization = "smartpca",
+    min_frequency: options.MinFrequency = 0.0,
+    max_missing: options.MaxMissing = 1.0,
+) -> Any:
+    """Principal component analysis of genotypes, straight from a PLINK file.
+
+    Finds the axes of ancestry. Missing calls are allowed. Prints eigenvalues as smartpca or plink2
+    do, the certificate, and pairs of close relatives, which draw axes of their own.
+    """
+    from gramian.methods.genotypes import GenotypePCA
+
+    return GenotypePCA(
+        n_components=_count(components, 10, min(wanted.shape[0] - 1, wanted.shape[1])),
+        scaling=scaling,
+        normalization=normalization,
+        min_frequency=min_frequency,
+        max_missing=max_missing,
+        **wanted.settings,
+    )
+
+
+@method(
     "gramian classical-mds distances.csv --report map.html",
     "torgerson1952",
     "gower1966",

@@ -136,8 +136,8 @@ Axes = Annotated[
         "-k",
         "--components",
         metavar="N",
-        help="How many axes. Default: 100 for lsi, 10 for ppca, ica and kernel-pca, 2 for others, "
-        "or as many as there are.",
+        help="How many axes. Default: 100 for lsi, 10 for genotypes, ppca, ica and kernel-pca, 2 "
+        "for others, or as many as there are.",
         show_default=False,
     ),
 ]
@@ -611,5 +611,54 @@ Density = Annotated[
         metavar="SHARE",
         help="Of the sparse kind: share of the numbers other than 0. Default: 1 / sqrt(columns).",
         show_default=False,
+    ),
+]
+Calls = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="PLINK file .bed (its .bim and .fam beside it), or a table of copies of an allele: "
+        "0, 1, 2, empty where there is no call.",
+        show_default=False,
+    ),
+]
+GenotypeScaling = Annotated[
+    str,
+    typer.Option(
+        "--scaling",
+        metavar="patterson|unit|none",
+        help="What deviations from the mean are divided by: sqrt(2 f (1 - f)), f the frequency; "
+        "their standard deviation; nothing.",
+        callback=chosen("--scaling", lambda: ("patterson", "unit", "none")),
+        autocompletion=starting(lambda: ("patterson", "unit", "none")),
+    ),
+]
+Normalization = Annotated[
+    str,
+    typer.Option(
+        metavar="smartpca|plink2|variants",
+        help="Eigenvalues as smartpca or plink2 print them, or divided by the number of variants.",
+        callback=chosen("--normalization", lambda: ("smartpca", "plink2", "variants")),
+        autocompletion=starting(lambda: ("smartpca", "plink2", "variants")),
+    ),
+]
+MinFrequency = Annotated[
+    float,
+    typer.Option(
+        "--min-frequency",
+        metavar="SHARE",
+        min=0,
+        max=0.5,
+        help="Leave out variants whose rarer allele is rarer than this.",
+    ),
+]
+MaxMissing = Annotated[
+    float,
+    typer.Option(
+        "--max-missing",
+        metavar="SHARE",
+        min=0,
+        max=1,
+        help="Leave out variants with a larger share of missing calls.",
     ),
 ]

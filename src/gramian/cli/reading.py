@@ -143,7 +143,10 @@ class Reading:
 
         self._refuse_table_options("numbers alone, or several files")
         found = open_rows(self.file, self.memory)
-        return Data(found, found.rows.shape, found.columns, found.labels)
+        families = getattr(found.rows, "families", ())
+        told = 1 < len(set(families)) < found.rows.shape[0]  # else they tell nothing
+        columns = {"family": list(families)} if told else {}
+        return Data(found, found.rows.shape, found.columns, found.labels, columns)
 
     def _open_distances(self) -> Data:
         """A matrix of distances: in memory if it fits, else left in its file for the method."""

@@ -82,8 +82,9 @@ def _read(reading: Reading, fitted: Any, name: str) -> Data:
 
 def _check_names(found: Sequence[str], wanted: Sequence[str], file: str, model: str) -> None:
     """Raise, naming the columns, unless they are the model's in its order."""
-    lacking = [visible(name, 40) for name in wanted if name not in set(found)]
-    extra = [visible(name, 40) for name in found if name not in set(wanted)]
+    here, there = set(found), set(wanted)
+    lacking = [visible(name, 40) for name in wanted if name not in here]
+    extra = [visible(name, 40) for name in found if name not in there]
     if lacking:
         raise InputError(f"{file} lacks {_columns(lacking)} of {model}, or holds text there")
     if extra:

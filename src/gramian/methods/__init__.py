@@ -2,6 +2,7 @@
 
 METHODS = {
     "ClassicalMDS": "gramian.methods.classical_mds",
+    "GenotypePCA": "gramian.methods.genotypes",
     "Isomap": "gramian.methods.isomap",
     "ICA": "gramian.methods.ica",
     "KernelPCA": "gramian.methods.kernel_pca",
