@@ -19,7 +19,7 @@ from typing import Any
 from gramian.progress import tick
 
 _lock = threading.Lock()
-_pools: dict[int, ThreadPoolExecutor] = {}
+_pools: dict[tuple[str, int], ThreadPoolExecutor] = {}
 _here = threading.local()
 _inside_blas = 0
 _blas: Any = None
@@ -199,6 +199,10 @@ def ahead(read: Callable[[int, int], Any], spans: Iterable[tuple[int, int]]) -> 
 
     A thread of its own reads, one span ahead: files are mostly waited for, not computed with.
     """
+    if getattr(_here, "inside", False):  # several read at the same time already
+        for a, b in spans:
+            yield a, b, read(a, b)
+        return
     coming = iter(spans)
     nearest = next(coming, None)
     if nearest is None:
@@ -208,14 +212,18 @@ def ahead(read: Callable[[int, int], Any], spans: Iterable[tuple[int, int]]) -> 
         _here.inside = True  # what reads must not wait for threads that wait for it
         return read(*span)
 
-    with ThreadPoolExecutor(1, thread_name_prefix="gramian-reads") as reader:
-        promised = reader.submit(fetch, nearest)
+    reader = _pool(2, "gramian-reads")
+    promised = reader.submit(fetch, nearest)
+    try:
         while nearest is not None:
             here, block = nearest, promised.result()
             nearest = next(coming, None)
             if nearest is not None:
                 promised = reader.submit(fetch, nearest)
             yield (*here, block)
+    finally:
+        if not promised.cancel():
+            wait([promised])  # the file may be closed after this
 
 
 def pause() -> None:
@@ -225,11 +233,11 @@ def pause() -> None:
         raise InterruptedError("stopped between two blocks")
 
 
-def _pool(threads: int) -> ThreadPoolExecutor:
+def _pool(threads: int, name: str = "gramian") -> ThreadPoolExecutor:
     with _lock:
-        if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, thread_name_prefix="gramian")
-        return _pools[threads]
+        if (name, threads) not in _pools:
+            _pools[name, threads] = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        return _pools[name, threads]
 
 
 def _after_fork() -> None:
