@@ -63,6 +63,22 @@ def test_products_equal_numpy(shape, dtype, order, m):
         assert np.abs(found - wanted).max(initial=0) <= tolerance(dtype, max(shape)) * size
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [1, 4, 9])
+def test_adjoint_where_lines_are_long(dtype, m):
+    rng = np.random.default_rng(2)
+    X = (rng.standard_normal((131, 32_801)) + 3).astype(dtype)
+    Y, twin = centered(X)
+    U = rng.standard_normal((131, m)).astype(dtype)
+    found = []
+    for threads in (1, 8):
+        with limit_threads(threads):
+            found.append(Y.T @ U)
+    assert found[0].shape == (32_801, m) and np.array_equal(*found)
+    wanted = twin.T @ U
+    assert np.abs(found[0] - wanted).max() <= tolerance(dtype, 131, 10) * np.abs(wanted).max()
+
+
 @settings(max_examples=60, deadline=None)
 @given(n=st.integers(1, 70), p=st.integers(1, 70), m=st.integers(1, 40), double=st.booleans())
 def test_plain_product_any_shape(n, p, m, double):

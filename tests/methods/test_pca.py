@@ -82,6 +82,27 @@ def test_equals_svd(shape, dtype, order, solver):
         )
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_so_long_that_threads_share_their_columns(dtype):
+    rng = np.random.default_rng(0)
+    n, p, k = 42, 33_001, 5
+    signal = rng.standard_normal((n, k)) * [9, 7, 5, 4, 3] @ rng.standard_normal((k, p))
+    X = (signal + rng.standard_normal((n, p)) + 100).astype(dtype)
+    model = PCA(k).fit(X)
+    values, Vt = spectrum_of(X)
+    tol = tolerance(dtype, p, 30)
+    assert np.abs(model.mean_ - X.mean(axis=0, dtype=np.float64)).max() <= 1e-10
+    assert np.abs(model.explained_variance_ / values[:k] - 1).max() <= tol
+    same_up_to_signs(model.components_.T, Vt[:k].T, rtol=max(100 * tol, 1e-6))
+    copies = np.arange(n) % 3 + 1
+    weighted = PCA(k, ddof=0).fit(X, sample_weight=copies)
+    values, _ = spectrum_of(np.repeat(X, copies, axis=0), ddof=0)
+    assert np.abs(weighted.explained_variance_ / values[:k] - 1).max() <= tol
+    X[n - 1, p - 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        PCA(k).fit(X)
+
+
 def test_certificate_is_the_true_residual():
     rng = np.random.default_rng(1)
     for dtype in (np.float32, np.float64):

@@ -202,7 +202,17 @@ def _sums(
 ) -> tuple[Array, Array, float]:
     from gramian.loops import products
 
-    p = rows.shape[1]
+    p, whole = rows.shape[1], rows.whole
+    if whole is not None and not rows.flip and p >= 16 * products.PANEL:  # pieces own columns
+        found = np.zeros((3, p))
+
+        def columns(i: int) -> None:
+            a = i * products.PANEL
+            products.moments(whole, a, min(a + products.PANEL, p), unit, pivot, weights, *found)
+
+        with rows._visit():
+            run(columns, -(-p // products.PANEL))
+        return found[0], found[1], float(found[2].max())
     blocks = rows._lead_blocks()
     groups = min(8, len(blocks), max(2, rows.block_bytes // (24 * p)))
     bounds = [len(blocks) * g // groups for g in range(groups + 1)]
@@ -223,7 +233,7 @@ def _sums(
                     sums[i], squares[i], peaks[i] = wt.sum(), wt @ t, np.abs(t).max()
             else:
                 w = weights if weights.size == 1 else weights[a:b]
-                products.moments(block, unit, pivot, w, sums, squares, peaks)
+                products.moments(block, 0, p, unit, pivot, w, sums, squares, peaks)
 
     with rows._visit(), np.errstate(over="ignore", invalid="ignore"):
         for turn in steps("moments", turns, state, groups=groups, blocks=len(blocks)):

@@ -257,17 +257,26 @@ class RowBlocked(ImplicitMap):
 
         if width < 16 * panel or self.whole is None:
             return self._fold(step, (width, U.shape[1]))[:, :m]
-        out = products.aligned(width, U.shape[1], np.float64)
-        S = self.whole
+        return self._wide_adjoint(self.whole, U[:, :m], panel)
+
+    def _wide_adjoint(self, S: Array, U: Array, panel: int) -> Array:
+        """S' U for long lines: pieces own ranges of columns; the result lies column by column."""
+        from gramian.loops import products
+
+        width, m = S.shape[1], U.shape[1]
+        fours = np.zeros((len(U), -(-m // 4) * 4), self.dtype)
+        fours[:, :m] = U
+        out = products.aligned(fours.shape[1], width + 2 * products.lanes(self.dtype), np.float64)
+        depth, wide = products.depth_for(panel, self.dtype), products.odd_vectors(panel, self.dtype)
 
         def piece(i: int) -> None:
             Y = products.aligned(depth, wide, self.dtype)
             begin, end = i * panel, min((i + 1) * panel, width)
-            products.adjoint(S, begin, end, *self._arguments(), U, Y, out)
+            products.turned_adjoint(S, begin, end, *self._arguments(), fours, Y, out)
 
         with self._visit():
             run(piece, -(-width // panel))
-        return out[:, :m]
+        return np.asarray(out[:m, :width].T)
 
     def _lead_cross(self) -> Array:
         """S' S, summed over blocks of lines."""

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import numpy as np
 
 from gramian.loops import symmetric
-from gramian.loops.symmetric import LANES, TILE, keep, upper_tiles
+from gramian.loops.products import aligned
+from gramian.loops.symmetric import TILE, WIDE, keep, upper_tiles
 from gramian.loops.threads import one_blas_thread, ordered_sum, pause
 from gramian.maps import Array, ImplicitMap
 
@@ -31,7 +32,7 @@ class SymmetricTiles(ImplicitMap):
         A w, in float64, for the weights w it was made with.
     """
 
-    block = LANES
+    block = WIDE
 
     def __init__(self, n: int, tiles: Array, sums: Array) -> None:
         self.shape, self.dtype = (n, n), np.dtype(np.float32)
@@ -99,7 +100,7 @@ def _kept(
         return None
     shift = float(sample.mean(dtype=np.float64)) if center else 0.0
     top, _ = upper_tiles(n)
-    tiles = np.empty((len(top), TILE, TILE), np.float32)
+    tiles = aligned(len(top) * TILE, TILE, np.float32).reshape(len(top), TILE, TILE)
     starts = np.unique(top)
     weights = np.zeros(len(starts) * TILE)
     weights[:n] = w

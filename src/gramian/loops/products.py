@@ -5,6 +5,7 @@ Every function adds to its last argument, for one block M of rows (C order):
     times                     out += M V
     centered_times            out += Y V
     adjoint                   out += Y' U
+    turned_adjoint            out += U' Y
     gram                      out += Y' (Y V)       M is read from memory once
     cross                     out += Y' Y           upper tiles only
     outer                     out += Y Y'           upper tiles only
@@ -20,7 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from gramian.loops.tile import at, compiled, dot, tile_1x1, tile_1x2, tile_8x1, tile_8x2
+from gramian.loops.tile import (
+    at,
+    compiled,
+    dot,
+    dots_4x4,
+    tile_1x1,
+    tile_1x2,
+    tile_4x2,
+    tile_8x1,
+    tile_8x2,
+)
 
 PANEL = 2048  # columns treated at a time where rows are long
 CHUNK = 512  # rows of a thin block that stay in the first-level cache
@@ -150,12 +161,15 @@ def center(M, high, low, factor, weight, flip, Y):
 
 
 @compiled
-def moments(M, unit, pivot, weight, sums, squares, peaks):
-    """Weighted sums and sums of squares of M * unit - pivot per column, and its largest size."""
-    n, p = M.shape
+def moments(M, begin, end, unit, pivot, weight, sums, squares, peaks):
+    """Weighted sums and sums of squares of M * unit - pivot per column, and its largest size.
+
+    For columns begin:end, so few at a time that their sums stay in the first-level cache.
+    """
+    n = M.shape[0]
     one = weight.size == 1
-    for left in range(0, p, PANEL):
-        c, columns = np.uint64(left), np.uint64(min(PANEL, p - left))
+    for left in range(begin, end, CHUNK):
+        c, columns = np.uint64(left), np.uint64(min(CHUNK, end - left))
         whole = n - n % 4
         for i in range(0, whole, 4):
             r0, r1, r2, r3 = M[i], M[i + 1], M[i + 2], M[i + 3]
@@ -192,12 +206,13 @@ def times(M, start, stop, V, out):
 
 
 @compiled
-def add_times(Q, used, start, stop, h, X):
-    """X[start:stop] += Q[start:stop, :used] h."""
+def add_times(Q, first, used, start, stop, h, X):
+    """X[start:stop] += Q[start:stop, first:used] h."""
     for i in range(start, stop, 8):
         rows = min(8, stop - i)
-        for c in range(0, used, CHUNK):
-            _add_AB(Q, i, rows, c, min(CHUNK, used - c), h, c, X, i, Q, Q.shape[0], 0)
+        for c in range(first, used, CHUNK):
+            many = min(CHUNK, used - c)
+            _add_AB(Q, i, rows, c, many, h, c - first, X, i, Q, Q.shape[0], 0)
 
 
 @compiled
@@ -209,6 +224,31 @@ def project(Q, start, stop, begin, end, X, out):
         for i in range(start, stop, depth):
             rows = min(depth, stop - i)
             _add_AtB(Q[i : i + rows], left, rows, columns, X, i, out, left, Q, i + rows)
+
+
+@compiled
+def add_times_4(Q, first, start, stop, h, X):
+    """X[start:stop] += Q[start:stop, first:] h' for four columns; h is whole vectors long."""
+    across, (_, columns) = Q.shape[1], h.shape
+    vectors = columns * Q.itemsize // 64
+    whole = stop - (stop - start) % 4
+    for i in range(start, whole, 4):
+        q = at(Q, i * across + first)
+        dots_4x4(q, across, at(h, 0), columns, vectors, at(X, i * 4), q, 0)
+    for i in range(whole, stop):
+        for c in range(4):
+            X[i, c] += dot(at(Q, i * across + first), at(h, c * columns), vectors)
+
+
+@compiled
+def project_4(Q, first, start, stop, X, out):
+    """out += X[start:stop]' Q[start:stop, first:] for four columns; out is vector pairs long."""
+    across, columns = Q.shape[1], out.shape[1]
+    for i in range(start, stop, DEPTH):
+        rows, x = min(DEPTH, stop - i), at(X, i * 4)
+        for j in range(0, columns, 128 // Q.itemsize):
+            q, o = at(Q, i * across + first + j), at(out, j)
+            tile_4x2(x, 1, 4, q, across, rows, o, columns, x, 0)
 
 
 @compiled
@@ -237,6 +277,27 @@ def adjoint(M, begin, end, high, low, factor, weight, flip, U, Y, out):
             rows = min(depth, n - i)
             _center(M, i, i + rows, left, right, high, low, factor, weight, flip, Y)
             _add_AtB(Y, 0, rows, right - left, U, i, out, left, M, i + rows)
+
+
+@compiled
+def turned_adjoint(M, begin, end, high, low, factor, weight, flip, U, Y, out):
+    """out += U' Y, for columns begin:end of M: one row a column of U, four of them at a time.
+
+    Rows of ``out`` go on for a pair of vectors beyond M's columns.
+    """
+    n = M.shape[0]
+    depth, wide = Y.shape
+    vector = 64 // Y.itemsize
+    for i in range(0, n, depth):
+        rows = min(depth, n - i)
+        _center(M, i, i + rows, begin, end, high, low, factor, weight, flip, Y)
+        step = M.shape[1] if i + depth + rows <= n else 0
+        for j in range(0, end - begin, 2 * vector):
+            for c in range(0, U.shape[1], 4):
+                # the next rows of M are fetched meanwhile, a line of the pair at a time
+                ahead = at(M, (i + depth) * step + begin + j + (c // 4 % 2) * vector)
+                u, o = at(U, i * U.shape[1] + c), at(out, c * out.shape[1] + begin + j)
+                tile_4x2(u, 1, U.shape[1], at(Y, j), wide, rows, o, out.shape[1], ahead, step)
 
 
 @compiled

@@ -1,8 +1,12 @@
 """Products of a symmetric matrix kept as the tiles on and above its diagonal.
 
 Every tile T = A[I, J] serves twice while it is in cache: out_I += T V_J and out_J += T' V_I. So
-half of the numbers are stored and read, which matters where a product is bound by memory: for
-blocks of eight vectors, one narrow vector of the processor a row.
+half of the numbers are stored and read. Blocks of four vectors are multiplied about as quickly as
+memory gives the tiles; V lies in groups of four, by rows and by columns, because T's own rows fill
+the processor's vectors both ways:
+
+    T V_J     four rows of T times four columns of V: sixteen sums of lanes
+    T' V_I    T's rows, each times four numbers of V: sums side by side, one a lane
 """
 
 from __future__ import annotations
@@ -11,33 +15,39 @@ from collections.abc import Callable
 
 import numpy as np
 
+from gramian.loops.products import aligned
 from gramian.loops.threads import ordered_sum, pause
-from gramian.loops.tile import at, compiled, dot, tile_16x8
+from gramian.loops.tile import at, compiled, dot, dots_4x4, tile_4x2
 from gramian.maps import Array
 
 TILE = 256
-LANES = 8
+WIDE = 4  # vectors multiplied at a time
 _half = 128  # side of a tile that is squared on the fly, in float64
 _some = 128  # tiles multiplied before anybody else is heard
 
 
 @compiled
-def _add_tiles(tiles, top, left, V, out):
-    """out += A V for the given tiles of A; V and out lie as (group, row, 8)."""
-    size, groups = tiles.shape[1], V.shape[0]
-    step = 64 // tiles.itemsize
+def _add_tiles(tiles, top, left, by_rows, by_columns, straight, turned):
+    """Add A V for the given tiles of A: their rows to ``straight``, their columns to ``turned``.
+
+    V and the sums lie as (group, row, 4) by rows and as (group, 4, row) by columns.
+    """
+    size, groups, long = tiles.shape[1], by_rows.shape[0], by_rows.shape[1]
+    vector = 64 // tiles.itemsize
+    half = size * size // 2
     for q in range(len(tiles)):
         T, following = tiles[q], tiles[min(q + 1, len(tiles) - 1)]
-        for g in range(groups):
-            across, down = at(V[g], left[q] * LANES), at(V[g], top[q] * LANES)
-            for i in range(0, size, 16):  # meanwhile the next tile is fetched
-                o = at(out[g], (top[q] + i) * LANES)
-                ahead = at(following, i * size)
-                tile_16x8(at(T, i * size), size, 1, across, LANES, size, o, LANES, ahead, step)
+        for g in range(groups):  # meanwhile the next tile is fetched: one half, then the other
+            across, down = at(by_columns[g], left[q]), at(by_rows[g], top[q] * WIDE)
+            for i in range(0, size, 4):
+                o = at(straight[g], (top[q] + i) * WIDE)
+                ahead = at(following, i * size // 2)
+                dots_4x4(at(T, i * size), size, across, long, size // vector, o, ahead, size)
             if top[q] != left[q]:
-                for j in range(0, size, 16):
-                    o = at(out[g], (left[q] + j) * LANES)
-                    tile_16x8(at(T, j), 1, size, down, LANES, size, o, LANES, down, 0)
+                for j in range(0, size, 2 * vector):
+                    o = at(turned[g], left[q] + j)
+                    ahead = at(following, half + j * size // 2)
+                    tile_4x2(down, 1, WIDE, at(T, j), size, size, o, long, ahead, vector)
 
 
 @compiled
@@ -75,8 +85,8 @@ def keep(A, first, start, rows, columns, distances, shift, w, tiles, sums, line)
 
 
 @compiled
-def _add_half_squares(D, top, left, room, V, out):
-    """out += K V for the given tiles of K = -1/2 D∘D; ``room`` holds one of them."""
+def _add_half_squares(D, top, left, room, by_rows, by_columns, straight, turned):
+    """Add K V for the given tiles of K = -1/2 D∘D; ``room`` holds one of them."""
     side = room.shape[1]
     for q in range(len(top)):
         rows, columns = min(side, len(D) - top[q]), min(side, len(D) - left[q])
@@ -86,7 +96,8 @@ def _add_half_squares(D, top, left, room, V, out):
             d, k = D[top[q] + i, left[q] : left[q] + columns], room[0, i]
             for j in range(columns):
                 k[j] = -0.5 * d[j] * d[j]
-        _add_tiles(room, top[q : q + 1], left[q : q + 1], V, out)
+        at_top, at_left = top[q : q + 1], left[q : q + 1]
+        _add_tiles(room, at_top, at_left, by_rows, by_columns, straight, turned)
 
 
 def upper_tiles(n: int, side: int = TILE) -> tuple[Array, Array]:
@@ -99,8 +110,8 @@ def times(tiles: Array, V: Array) -> Array:
     """A V in float64, for A of the order of V given by its tiles (see ``upper_tiles``)."""
     top, left = upper_tiles(len(V))
 
-    def add(some: slice, block: Array, total: Array) -> None:
-        _add_tiles(tiles[some], top[some], left[some], block, total)
+    def add(some: slice, *blocks: Array) -> None:
+        _add_tiles(tiles[some], top[some], left[some], *blocks)
 
     return _summed(add, len(tiles), V.astype(tiles.dtype, copy=False), TILE)
 
@@ -110,28 +121,36 @@ def half_squares_times(D: Array, V: Array) -> Array:
     D = D.T if D.flags.f_contiguous else D
     top, left = upper_tiles(len(D), _half)
 
-    def add(some: slice, block: Array, total: Array) -> None:
-        room = np.empty((1, _half, _half), D.dtype)
-        _add_half_squares(D, top[some], left[some], room, block, total)
+    def add(some: slice, *blocks: Array) -> None:
+        room = aligned(_half, _half, D.dtype)[None]
+        _add_half_squares(D, top[some], left[some], room, *blocks)
 
     return _summed(add, len(top), V.astype(D.dtype, copy=False), _half)
 
 
-def _summed(add: Callable[[slice, Array, Array], None], count: int, V: Array, side: int) -> Array:
-    """What ``add(tiles, block, total)`` adds up to over all tiles; a block is V in groups of 8."""
+def _summed(add: Callable[..., None], count: int, V: Array, side: int) -> Array:
+    """What ``add(tiles, by_rows, by_columns, straight, turned)`` adds up to over all tiles."""
     n, m = V.shape
-    groups, long = -(-m // LANES), -(-n // side) * side
-    block = np.zeros((groups, long, LANES), V.dtype)
-    for g in range(groups):
-        part = V[:, g * LANES : (g + 1) * LANES]
-        block[g, :n, : part.shape[1]] = part
-    pieces = min(8, count)
+    groups, long = -(-m // WIDE), -(-n // side) * side
+    by_columns = aligned(groups * WIDE, long, V.dtype)
+    by_columns[:m, :n] = V.T
+    by_columns = by_columns.reshape(groups, WIDE, long)
+    by_rows = aligned(groups * long, WIDE, V.dtype).reshape(groups, long, WIDE)
+    by_rows[:] = by_columns.transpose(0, 2, 1)
+    pieces = max(min(8, count // 96), 1)  # each has its own sums, which must be added up
     bounds = [count * g // pieces for g in range(pieces + 1)]
 
     def piece(g: int, total: Array) -> None:
+        straight, turned = total[0].reshape(by_rows.shape), total[1].reshape(by_columns.shape)
         for a in range(bounds[g], bounds[g + 1], _some):
             pause()
-            add(slice(a, min(a + _some, bounds[g + 1])), block, total)
+            some = slice(a, min(a + _some, bounds[g + 1]))
+            add(some, by_rows, by_columns, straight, turned)
 
-    total = ordered_sum(piece, pieces, lambda: np.zeros(block.shape))
-    return np.asarray(total.transpose(1, 0, 2).reshape(long, -1)[:n, :m])
+    size = groups * WIDE * long
+    straight, turned = ordered_sum(piece, pieces, lambda: aligned(2, size, np.float64))
+    out = turned.reshape(groups * WIDE, long)[:m, :n].T.copy()
+    for g in range(groups):
+        part = out[:, g * WIDE : (g + 1) * WIDE]
+        part += straight.reshape(by_rows.shape)[g, :n, : part.shape[1]]
+    return np.asarray(out)

@@ -1,10 +1,11 @@
 """Products of matrices in memory with thin blocks, on all threads: what Krylov methods are made of.
 
-    times(A, V)          A V              A dense, C or Fortran order
-    project(Q, j, X)     Q[:, :j]' X      in float64
-    subtract(Q, j, h, X) X -= Q[:, :j] h  in place
+    times(A, V)             A V               A dense, C or Fortran order
+    project(Q, i, j, X)     Q[:, i:j]' X      in float64
+    subtract(Q, i, j, h, X) X -= Q[:, i:j] h  in place
 
-Small problems, and blocks too wide to be thin, go to BLAS.
+Small problems, and blocks too wide to be thin, go to BLAS. Blocks of four columns have loops of
+their own, if Q's rows are whole pairs of vectors (``roomy``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from gramian.loops.threads import run
 from gramian.maps import Array
 
 _small = 200_000  # multiplications below which starting threads costs more than it saves
+_many = 1_000_000  # numbers of Q from which a block of four columns is worth several threads
 _slice = 4096  # rows whose products are summed in the precision of the block
 
 
@@ -39,41 +41,71 @@ def times(A: Array, V: Array) -> Array:
         pieces = _cut(n)
         run(lambda i: products.times(A, *pieces[i], block, out), len(pieces))
     else:
-        out = project(A.T, n, block).astype(A.dtype)
+        out = project(A.T, 0, n, block).astype(A.dtype)
     return np.ascontiguousarray(out[:, :m])
 
 
-def project(Q: Array, used: int, X: Array) -> Array:
-    """``Q[:, :used].T @ X`` in float64; Q is C-ordered."""
-    n, m = len(Q), X.shape[1]
+def roomy(n: int, columns: int, dtype: np.dtype[Any]) -> Array:
+    """Zeros for a basis that grows: n rows, each of whole pairs of vectors."""
+    pair = 2 * products.lanes(dtype)
+    return np.asarray(products.aligned(n, -(-columns // pair) * pair, dtype))
+
+
+def project(Q: Array, first: int, used: int, X: Array) -> Array:
+    """``Q[:, first:used].T @ X`` in float64; Q is C-ordered."""
+    n, m = X.shape
+    if _by_fours(Q, X):
+        begin, columns = _pairs(Q, first, used)
+        pieces = _cut(n, parts=4 if n * columns >= _many else 1)
+        totals = [products.aligned(4, columns, np.float64) for _ in pieces]
+        run(lambda i: products.project_4(Q, begin, *pieces[i], X, totals[i]), len(pieces))
+        return np.asarray(sum(totals[1:], totals[0])[:, first - begin : used - begin].T)
     if n * used * m < _small or m < products.lanes(X.dtype):  # narrow: one thread is as quick
-        total = np.zeros((used, m))
+        total = np.zeros((used - first, m))
         for a in range(0, n, _slice):
-            total += Q[a : a + _slice, :used].T @ X[a : a + _slice]
+            total += Q[a : a + _slice, first:used].T @ X[a : a + _slice]
         return total
     X = _padded(X)
     if used >= 8 * 512:  # wide: each piece its own columns
         out = products.aligned(used, X.shape[1], np.float64)
-        columns = _cut(used)
-        run(lambda i: products.project(Q, 0, n, *columns[i], X, out), len(columns))
-        return np.asarray(out[:, :m])
+        ranges = _cut(used)
+        run(lambda i: products.project(Q, 0, n, *ranges[i], X, out), len(ranges))
+        return np.asarray(out[first:, :m])
     pieces = _cut(n, parts=8)
     totals = [products.aligned(used, X.shape[1], np.float64) for _ in pieces]
-    run(lambda i: products.project(Q, *pieces[i], 0, used, X, totals[i]), len(pieces))
-    for other in totals[1:]:
-        totals[0] += other
-    return np.asarray(totals[0][:, :m])
+    run(lambda i: products.project(Q, *pieces[i], first, used, X, totals[i]), len(pieces))
+    return np.asarray(sum(totals[1:], totals[0])[first:, :m])
 
 
-def subtract(Q: Array, used: int, h: Array, X: Array) -> None:
-    """``X -= Q[:, :used] @ h`` in place; Q is C-ordered."""
+def subtract(Q: Array, first: int, used: int, h: Array, X: Array) -> None:
+    """``X -= Q[:, first:used] @ h`` in place; Q is C-ordered."""
     n, m = X.shape
+    if _by_fours(Q, X):
+        begin, columns = _pairs(Q, first, used)
+        across = products.aligned(4, columns, X.dtype)
+        across[:, first - begin : used - begin] = -h.T
+        pieces = _cut(n, parts=4 if n * columns >= _many else 1)
+        run(lambda i: products.add_times_4(Q, begin, *pieces[i], across, X), len(pieces))
+        return
     if n * used * m < _small or m % products.lanes(X.dtype) or not X.flags.c_contiguous:
-        X -= Q[:, :used] @ h.astype(X.dtype)
+        X -= Q[:, first:used] @ h.astype(X.dtype)
         return
     taken = -h.astype(X.dtype)
     pieces = _cut(n)
-    run(lambda i: products.add_times(Q, used, *pieces[i], taken, X), len(pieces))
+    run(lambda i: products.add_times(Q, first, used, *pieces[i], taken, X), len(pieces))
+
+
+def _by_fours(Q: Array, X: Array) -> bool:
+    """Whether the loops for four columns can take them: they read whole pairs of vectors of Q."""
+    whole = Q.shape[1] % (2 * products.lanes(X.dtype)) == 0 and Q.flags.c_contiguous
+    return X.shape[1] == 4 and whole and Q.dtype == X.dtype and X.flags.c_contiguous
+
+
+def _pairs(Q: Array, first: int, used: int) -> tuple[int, int]:
+    """The pairs of vectors in which columns first:used of Q lie: where they begin, how many."""
+    pair = 2 * products.lanes(Q.dtype)
+    begin = first // pair * pair
+    return begin, -(-(used - begin) // pair) * pair
 
 
 def _padded(V: Array) -> Array:

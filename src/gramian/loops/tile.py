@@ -55,7 +55,7 @@ def _prefetch(builder: Any, pointer: Any) -> None:
     builder.call(function, [builder.bitcast(pointer, byte), reading, keep, data])
 
 
-def _tile(rows: int, vectors: int, lanes_wanted: int | None = None) -> Any:
+def _tile(rows: int, vectors: int) -> Any:
     """``tile(a, a_row, a_step, b, b_step, steps, out, out_row, ahead, ahead_step)``.
 
     Pointers, and strides in items. At each step ``ahead`` is asked for from memory and moved on, so
@@ -83,7 +83,7 @@ def _tile(rows: int, vectors: int, lanes_wanted: int | None = None) -> Any:
             a, a_row, a_step, b, b_step, steps, out, out_row, ahead, ahead_step = arguments
             item, size = float_of(signature.args[0].dtype)
             out_item, out_size = float_of(signature.args[6].dtype)
-            lanes = lanes_wanted or _vector_bytes // size
+            lanes = _vector_bytes // size
             vector, out_vector = ir.VectorType(item, lanes), ir.VectorType(out_item, lanes)
             zeros = ir.Constant(vector, [0.0] * lanes)
             number = lambda value: ir.Constant(_long, value)  # noqa: E731
@@ -150,7 +150,86 @@ def _tile(rows: int, vectors: int, lanes_wanted: int | None = None) -> Any:
 
 tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
 tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
-tile_16x8 = _tile(16, 1, 8)  # sixteen rows, eight lanes whatever the type
+tile_4x2 = _tile(4, 2)
+
+
+@intrinsic
+def dots_4x4(
+    typing: Any,
+    a: Any,
+    a_row: Any,
+    b: Any,
+    b_row: Any,
+    vectors: Any,
+    out: Any,
+    ahead: Any,
+    ahead_row: Any,
+) -> Any:
+    """out[4 r + c] += sum over i of a[r, i] * b[c, i] for four rows of each, whole vectors long.
+
+    Pointers, and distances of rows in items. Lanes are summed apart and then in pairs, a fixed
+    order. Two rows of as many vectors are asked for from memory at ``ahead``.
+    """
+    i = types.intp
+    signature = types.void(a, i, b, i, i, out, ahead, i)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        a, a_row, b, b_row, vectors, out, ahead, ahead_row = arguments
+        item, size = float_of(signature.args[0].dtype)
+        out_item, out_size = float_of(signature.args[5].dtype)
+        lanes = _vector_bytes // size
+        vector, out_vector = ir.VectorType(item, lanes), ir.VectorType(out_item, lanes)
+        zeros = ir.Constant(vector, [0.0] * lanes)
+        number = lambda value: ir.Constant(_long, value)  # noqa: E731
+        load = vector_loader(builder, vector, size)
+        add = vector_loader(builder, out_vector, out_size)
+
+        before = builder.block
+        body = builder.append_basic_block("dots_step")
+        after = builder.append_basic_block("dots_end")
+        rows = [builder.gep(a, [builder.mul(a_row, number(r))]) for r in range(4)]
+        columns = [builder.gep(b, [builder.mul(b_row, number(c))]) for c in range(4)]
+        soon = [ahead, builder.gep(ahead, [ahead_row])]
+        builder.cbranch(builder.icmp_signed(">", vectors, number(0)), body, after)
+
+        builder.position_at_end(body)
+        t = builder.phi(_long)
+        sums = [builder.phi(vector) for _ in range(16)]
+        for row in soon:
+            _prefetch(builder, builder.gep(row, [builder.mul(t, number(lanes))]))
+        bs = [load(column, t) for column in columns]
+        new = []
+        for r in range(4):
+            x = load(rows[r], t)
+            for c in range(4):
+                product = builder.fmul(x, bs[c], flags=("contract",))
+                new.append(builder.fadd(sums[4 * r + c], product, flags=("contract",)))
+        following = builder.add(t, number(1))
+        t.add_incoming(number(0), before)
+        t.add_incoming(following, body)
+        for phi, value in zip(sums, new, strict=True):
+            phi.add_incoming(zeros, before)
+            phi.add_incoming(value, body)
+        builder.cbranch(builder.icmp_signed("<", following, vectors), body, after)
+
+        builder.position_at_end(after)
+        totals = []
+        for value in new:
+            phi = builder.phi(vector)
+            phi.add_incoming(zeros, before)
+            phi.add_incoming(value, body)
+            totals.append(phi)
+        for at_vector, total in enumerate(_all_halved(builder, totals, lanes)):
+            wide = builder.fpext(total, out_vector) if out_size > size else total
+            place = builder.gep(out, [number(at_vector * lanes)])
+            stored = builder.store(
+                builder.fadd(add(place, number(0)), wide),
+                builder.bitcast(place, out_vector.as_pointer()),
+            )
+            stored.align = out_size
+        return context.get_dummy_value()
+
+    return signature, build
 
 
 @intrinsic
@@ -234,6 +313,19 @@ def halved(builder: Any, sums: Any, lanes: int) -> Any:
         ]
         sums = builder.fadd(*halves)
     return builder.extract_element(sums, ir.Constant(ir.IntType(32), 0))
+
+
+def _all_halved(builder: Any, vectors: list[Any], lanes: int) -> list[Any]:
+    """The sums of the lanes of each vector, in order, ``lanes`` of them to a vector."""
+    for _ in range(lanes.bit_length() - 1):  # neighbors are added, and two vectors become one
+        vectors = [
+            builder.fadd(
+                builder.shuffle_vector(x, y, _lanes(range(0, 2 * lanes, 2))),
+                builder.shuffle_vector(x, y, _lanes(range(1, 2 * lanes, 2))),
+            )
+            for x, y in zip(vectors[::2], vectors[1::2], strict=True)
+        ]
+    return vectors
 
 
 def _lanes(which: Any) -> Any:

@@ -27,6 +27,7 @@ from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan, plan
 
 QUICK = 5e-7  # residual asked of pairs that are found in float32 and certified in float64
+SEARCH = 2e-6  # residual of pairs that are found and certified in float32
 EXACT = 1000  # points up to which the other end of the spectrum is found by LAPACK
 
 
@@ -202,8 +203,9 @@ def _by_quick(
     """Pairs found on ``quick`` and certified on ``B``; its least eigenvalue if asked; the plan."""
     tolerance = default_tolerance(np.dtype(B.dtype))
     exact = np.dtype(B.dtype) == quick.dtype
-    solver = BlockKrylov() if exact else BlockKrylov(tol=QUICK, floor=1.0)
-    ends = solver.ends(quick, k, rng, both=both)
+    solver = BlockKrylov(tol=SEARCH if exact else QUICK, floor=1.0)
+    with one_blas_thread():  # products are our own loops: BLAS sees small matrices alone
+        ends = solver.ends(quick, k, rng, both=both)
     followed = plan(quick, k, "largest", "krylov", memory)
     if not exact:
         route = f"{followed.route} kept in float32, certified in float64"

@@ -20,13 +20,13 @@ import numpy as np
 
 from gramian.checkpoint import rng_state, set_rng, stage
 from gramian.errors import InputError
-from gramian.loops.thin import project, subtract, times
+from gramian.loops.thin import project, roomy, subtract, times
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
 from gramian.progress import Approach
 from gramian.spectral.pairs import Eigenpairs
 
-OTHER_END = 1.6e-3  # residual, relative to |A|, at which the least value is known well enough
+OTHER_END = 0.08, 1.6e-3  # residual of the least value, if negative: a share of it, or of |A|
 
 ROUGHLY = 0.03  # residual, relative to its value, of a pair that only its value is wanted of
 
@@ -166,7 +166,9 @@ class BlockKrylov:
                 done = space.size >= k and _settled(
                     values[:k], residuals[:k], tol, space.norm, dtype, self.floor
                 )
-                done = done and not (both and residuals[-1] > OTHER_END * space.norm)
+                if both:
+                    share, least = OTHER_END
+                    done = done and residuals[-1] <= max(-share * values[-1], least * space.norm)
                 done = done and bool(
                     np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly]))
                 )
@@ -209,7 +211,7 @@ class _Space:
     ) -> None:
         self.A, self.sign, self.rng, self.dtype = A, sign, rng, dtype
         n = A.shape[0]
-        self.Q = np.zeros((n, room), dtype)
+        self.Q = roomy(n, room, dtype)
         self.H = np.zeros((room, room))
         self.size = 0  # columns of Q in use
         self.random_columns = 0  # random vectors multiplied so far: copies that can be seen
@@ -231,7 +233,7 @@ class _Space:
     def begin(self, b: int, start: Array | None) -> None:
         block = self._random(b)
         if start is not None:
-            given = min(start.shape[1], self.Q.shape[1] // 2)
+            given = min(start.shape[1], len(self.H) // 2)
             block = np.concatenate([start[:, :given].astype(self.dtype), block], axis=1)
         self.next = np.ascontiguousarray(np.linalg.qr(block)[0][:, : len(block)], self.dtype)
         self.waiting = b
@@ -280,11 +282,10 @@ class _Space:
         # A is symmetric: its image couples to the last two blocks, and only rounding to the others
         first = 0 if self.fresh else self.before
         column = np.zeros((used, b))
-        near = np.ascontiguousarray(self.Q[:, first:used])
-        column[first:] = project(near, used - first, X)
-        subtract(near, used - first, column[first:], X)
-        again = project(self.Q, used, X)
-        subtract(self.Q, used, again, X)
+        column[first:] = project(self.Q, first, used, X)
+        subtract(self.Q, first, used, column[first:], X)
+        again = project(self.Q, 0, used, X)
+        subtract(self.Q, 0, used, again, X)
         column += again
         self.before, self.fresh = j, False
         self.H[: j + b, j : j + b] = column
@@ -297,14 +298,14 @@ class _Space:
 
     def _orthonormal_next(self, X: Array) -> None:
         """``next`` and ``coupling`` from X = next * coupling, without what is rounding."""
-        noise = 10 * np.finfo(self.dtype).eps * np.sqrt(len(X)) * max(self.norm, 1e-30)
+        noise = 2 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
         self.last = X.shape[1]
         self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
         if self.next.shape[1] == 0:  # the space is closed under A: look elsewhere
             self.coupling = np.zeros((0, self.last))
             self.invite(self.last)
             return
-        self.coupling = project(self.next, self.next.shape[1], X)
+        self.coupling = project(self.next, 0, self.next.shape[1], X)
         if np.linalg.norm(self.coupling, axis=1).min() < 1e-3 * self.norm:
             # dividing by a small number magnified what rounding left of Q in X
             self.next = self._clean(self.next)
@@ -384,7 +385,7 @@ class _Space:
         """X made orthogonal to Q and to itself, to working precision."""
         X = np.ascontiguousarray(X)
         for _ in range(2):
-            subtract(self.Q, self.size, project(self.Q, self.size, X), X)
+            subtract(self.Q, 0, self.size, project(self.Q, 0, self.size, X), X)
             X = np.ascontiguousarray(np.linalg.qr(X)[0], dtype=self.dtype)
         return X
 
