@@ -338,8 +338,13 @@ def _gone(path):
     target.unlink()
 
 
-@pytest.mark.parametrize("harm", [_touched, _cut, _gone])
-@pytest.mark.parametrize("kind", READ)
+MAPPED = {"parquet", "feather"}  # by polars: the system ends whoever reads beyond a cut
+
+
+@pytest.mark.parametrize(
+    ("kind", "harm"),
+    [(k, h) for k in READ for h in (_touched, _cut, _gone) if not (h is _cut and k in MAPPED)],
+)
 def test_file_that_changes_at_any_read_is_noticed(tmp_path, monkeypatch, kind, harm):
     """The file itself is harmed at the k-th read of a fit, for every k: always an error."""
     X = numbers(kind, 4000 if kind in SPARSE else 1000, 40)

@@ -27,6 +27,7 @@ from gramian import (
     MDS,
     PCA,
     ClassicalMDS,
+    GenotypePCA,
     Isomap,
     KernelPCA,
     LaplacianEigenmaps,
@@ -45,7 +46,10 @@ RNG = np.random.default_rng(5)
 X, NEW = RNG.normal(size=(40, 5)), RNG.normal(size=(7, 5))
 D, CROSS = cdist(X, X), cdist(NEW, X)
 HOLES = np.where(np.arange(200).reshape(40, 5) % 45 == 0, np.nan, X)
+CALLS = np.where(np.isnan(HOLES), np.nan, np.clip(np.round(X + 1), 0, 2))
 CASES = {
+    "GenotypePCA": (GenotypePCA(2), CALLS, np.clip(np.round(NEW + 1), 0, 2)),
+    "GenotypePCA unit": (GenotypePCA(2, scaling="unit", normalization="plink2"), CALLS, NEW),
     "PCA": (PCA(2), X, NEW),
     "PCA unit whiten float32": (PCA(3, scale="unit", whiten=True), X.astype(np.float32), NEW),
     "PCA wide": (PCA(), X.T.copy(), NEW.T[:, :1] @ np.ones((1, 40))),
