@@ -134,6 +134,17 @@ _READING |= {
         "Log-likelihood",
         "Of all rows under the model; higher is better, for the same data only.",
     ),
+    "variants": ("Variants used", "Those that vary and passed the filters."),
+    "effective_variants": (
+        "Effective variants",
+        "How many independent variants would spread the eigenvalues as these do; linkage makes it "
+        "smaller.",
+    ),
+    "related_pairs": (
+        "Related pairs",
+        "Pairs of samples that look like first-degree relatives or duplicates; they can draw axes "
+        "of their own.",
+    ),
     "negentropy": (
         "Negentropy",
         "How far each source is from Gaussian; 0 cannot be told from noise.",
