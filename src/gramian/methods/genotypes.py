@@ -506,7 +506,7 @@ class GenotypePCA(Embedder):
             "measures": {
                 "variants": self.n_variants_,
                 "effective_variants": self.effective_variants_,
-                "shrinkage": tuple(map(float, self.shrinkage_)),
+                "placement_shrinkage": tuple(map(float, self.shrinkage_)),
                 "related_pairs": len(self.related_),
             },
             "notes": self.notes_,

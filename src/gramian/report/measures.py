@@ -140,6 +140,11 @@ _READING |= {
         "How many independent variants would spread the eigenvalues as these do; linkage makes it "
         "smaller.",
     ),
+    "placement_shrinkage": (
+        "Shrinkage of new samples",
+        "How far out a sample outside of the fit comes to lie on each axis, as a share of where it "
+        "belongs; projection undoes it.",
+    ),
     "related_pairs": (
         "Related pairs",
         "Pairs of samples that look like first-degree relatives or duplicates; they can draw axes "
@@ -185,6 +190,8 @@ def _text(value: Any) -> str:
         values = list(value)
         more = " ..." if len(values) > 8 else ""
         return ", ".join(map(_text, values[:8])) + more
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return f"{value:,}"
     try:
         return number(float(value), 4)
     except (TypeError, ValueError):
