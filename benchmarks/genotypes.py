@@ -150,8 +150,9 @@ def exact_values(path: Path) -> np.ndarray:
     """Eigenvalues of Z Z' / m by LAPACK."""
     from scipy.linalg import eigh
 
-    from gramian.data.genotypes import standardized, survey
+    from gramian.data.genotypes import standardized
     from gramian.data.plink import BedRows
+    from gramian.data.variants import survey
 
     rows = BedRows(path)
     calls = survey(rows, True)
