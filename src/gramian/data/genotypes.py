@@ -37,7 +37,7 @@ class Standardized(ImplicitMap):
     """
 
     resident, two_bit = False, True
-    block = 16  # vectors that cost little more than one
+    block = 8  # vectors beside which decoding costs little; more would need more products in all
 
     def __init__(self, rows: BedRows, kept: Array, tables: Array) -> None:
         self.rows, self.kept = rows, kept
@@ -56,42 +56,46 @@ class Standardized(ImplicitMap):
         return self.rows.packed(a, b) if self._all else self.rows.chosen(self.kept[a:b])
 
     def _times(self, V: Array) -> Array:
-        from gramian.loops import genotypes
+        from gramian.loops import genotypes, products
 
-        W, m = self._padded(V)
+        W = products.aligned(len(V), _fours(V), self.dtype)
+        W[:, : V.shape[1]] = V
 
         def step(a: int, b: int, Z: Array, total: Array) -> None:
-            genotypes.adjoint(self.read(a, b), self.tables[a:b], W[a:b], Z, total)
+            tables = self.tables[a:b]
+            genotypes.adjoint(self.read(a, b), tables, self.shape[0], W[a:b], Z, total)
 
-        return self._fold(step, W.shape[1])[:, :m].astype(self.dtype)
+        return self._upright(self._fold(step, W.shape[1]), V).astype(self.dtype)
 
     def _times_T(self, U: Array) -> Array:
         return self.adjoint(U).astype(self.dtype)
 
     def adjoint(self, U: Array) -> Array:
         """Z' U in float64."""
-        from gramian.loops import genotypes, products
+        from gramian.loops import genotypes
 
-        U, m = self._padded(U)
-        out = products.aligned(self.shape[1], U.shape[1], np.float64)
+        V, out = self._turned(U), np.zeros((self.shape[1], U.shape[1]))
 
         def step(a: int, b: int, Z: Array, total: Array) -> None:
-            genotypes.times(self.read(a, b), self.tables[a:b], U, Z, out[a:b])
+            Y = np.empty((len(V) // 4, len(Z), 4))
+            tables = self.tables[a:b]
+            genotypes.times(self.read(a, b), tables, self.shape[0], V, Z, Y, out[a:b])
 
         self._fold(step, 0)
-        return np.asarray(out[:, :m])
+        return out
 
     def row_gram(self, U: Array) -> Array:
-        """Z (Z' U) in one pass."""
-        from gramian.loops import genotypes, products
+        """Z (Z' U) in one pass, in float64."""
+        from gramian.loops import genotypes
 
-        U, m = self._padded(U)
+        V = self._turned(U)
 
         def step(a: int, b: int, Z: Array, total: Array) -> None:
-            Y = products.aligned(len(Z), U.shape[1], self.dtype)
-            genotypes.gram(self.read(a, b), self.tables[a:b], U, Z, Y, total)
+            Y = np.empty((len(V) // 4, len(Z), 4), self.dtype)
+            tables = self.tables[a:b]
+            genotypes.gram(self.read(a, b), tables, self.shape[0], V, Z, Y, total)
 
-        return self._fold(step, U.shape[1])[:, :m]
+        return self._upright(self._fold(step, len(V)), U)
 
     def outer(self) -> Array:
         """Z Z' in float64: blocks decoded by us, multiplied by BLAS on all its threads."""
@@ -111,8 +115,8 @@ class Standardized(ImplicitMap):
                 def piece(i: int, a: int = a, cuts: Array = cuts) -> None:
                     begin, end = cuts[i], cuts[i + 1]
                     if begin < end:
-                        tables, into = self.tables[begin:end], Z[begin - a : end - a]
-                        decode(self.read(begin, end), tables, 0, end - begin, 0, n, into)
+                        packed, tables = self.read(begin, end), self.tables[begin:end]
+                        decode(packed, tables, 0, end - begin, 0, n, Z, begin - a, 0)
 
                 run(piece, 16)
                 part = multiply(1.0, Z[: b - a].T, beta=1.0, c=part, overwrite_c=True)
@@ -126,34 +130,50 @@ class Standardized(ImplicitMap):
         """The same calls, worth something else."""
         return Standardized(self.rows, self.kept, tables)
 
-    def _padded(self, V: Array) -> tuple[Array, int]:
-        """V in our dtype, its columns padded to whole vectors, and how many there are."""
-        from gramian.loops.products import aligned, padded
+    @property
+    def _far(self) -> int:
+        """How long a row of a thin block over samples is, on its side."""
+        from gramian.loops.products import lanes, odd_vectors
 
-        m = V.shape[1]
-        block = aligned(V.shape[0], padded(m, self.dtype), self.dtype)
-        block[:, :m] = V
-        return block, m
+        return odd_vectors(self.shape[0] + 3 * lanes(self.dtype), self.dtype)
 
-    def _fold(self, step: Callable[[int, int, Array, Array], None], wide: int) -> Array:
+    def _turned(self, U: Array) -> Array:
+        """A block over samples on its side, in our dtype, of fours of rows."""
+        from gramian.loops.products import aligned
+
+        out = aligned(_fours(U), self._far, self.dtype)
+        out[: U.shape[1], : len(U)] = U.T
+        return np.asarray(out)
+
+    def _upright(self, out: Array, like: Array) -> Array:
+        """The block over samples whose side ``out`` shows, with as many columns as ``like``."""
+        return np.ascontiguousarray(out[: like.shape[1], : self.shape[0]].T)
+
+    def _fold(self, step: Callable[[int, int, Array, Array], None], many: int) -> Array:
         """The sum over blocks of variants: sixteen running totals, added up in a fixed order."""
         from gramian.loops.genotypes import PANEL
-        from gramian.loops.products import aligned, depth_for, odd_vectors
+        from gramian.loops.products import aligned, depth_for, lanes, odd_vectors
 
         n, m = self.shape
         panel = min(n, PANEL)
+        wide = odd_vectors(panel + 3 * lanes(self.dtype), self.dtype)
         blocks = self.rows.variant_blocks(m)
         groups = min(16, len(blocks))
         bounds = [len(blocks) * g // groups for g in range(groups + 1)]
 
         def piece(g: int, total: Array) -> None:
-            Z = aligned(depth_for(panel, self.dtype), odd_vectors(panel, self.dtype), self.dtype)
+            Z = aligned(depth_for(wide, self.dtype), wide, self.dtype)
             for a, b in blocks[bounds[g] : bounds[g + 1]]:
                 pause()
                 step(a, b, Z, total)
 
         with self.rows._visit():
-            return np.asarray(ordered_sum(piece, groups, lambda: aligned(n, wide, np.float64)))
+            return np.asarray(ordered_sum(piece, groups, lambda: aligned(many, self._far, float)))
+
+
+def _fours(V: Array) -> int:
+    """As many columns as V has, in whole fours."""
+    return -(-V.shape[1] // 4) * 4
 
 
 def standardized(rows: Any, kept: Array, mean: Array, scale: Array, swapped: Array) -> Any:

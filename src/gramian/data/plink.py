@@ -67,8 +67,8 @@ class BedRows(RowBlocked):
         from gramian.loops.genotypes import decode
 
         out = np.empty((stop - start, self.shape[0]), self.dtype)
-        tables = np.broadcast_to(_COPIES.astype(self.dtype), (len(out), 4))
-        decode(self.packed(start, stop), tables, 0, len(out), 0, self.shape[0], out)
+        tables = np.tile(_COPIES.astype(self.dtype), (len(out), 1))
+        decode(self.packed(start, stop), tables, 0, len(out), 0, self.shape[0], out, 0, 0)
         return out
 
     def _minor(self, start: int, stop: int) -> Array:

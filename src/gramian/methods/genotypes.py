@@ -375,7 +375,7 @@ class GenotypePCA(Embedder):
         if isinstance(rows, BedRows):
             rows = Standardized(rows, np.arange(p), np.zeros((p, 4)))
         found = plan_axes(rows, k, self.solver, self.memory, rows=True)
-        return replace(found, passes=30 if found.kind == "products" else 5)
+        return replace(found, passes=40 if found.kind == "products" else 5)
 
     def _open(self, X: Any, reset: bool) -> Opened:
         if hasattr(X, "tocsr"):
