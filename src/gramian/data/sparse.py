@@ -17,6 +17,7 @@ import numpy as np
 from gramian.data.centering import Centering
 from gramian.data.moments import Moments, refuse_non_finite
 from gramian.loops.sparse import adjoint, cut, gram, times
+from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, ImplicitMap, unit_for
 
 
@@ -78,7 +79,8 @@ class SparseRows(ImplicitMap):
         c = self.centering
         FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
         XV = times(self.X, FV)
-        XV -= self._mean @ FV
+        with one_blas_thread():
+            XV -= self._mean @ FV
         XV *= c.weight[:, None]
         return XV
 
@@ -98,8 +100,12 @@ class SparseRows(ImplicitMap):
         self._passes[0] += 1
         c = self.centering
         FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
-        XZ, sums = gram(self.X, FV, self._mean @ FV, c.weight**2)
-        return np.asarray((XZ - np.outer(self._mean, sums)) * c.factor[:, None])
+        with one_blas_thread():
+            shift = self._mean @ FV
+        XZ, sums = gram(self.X, FV, shift, c.weight**2)
+        XZ -= np.outer(self._mean, sums)
+        XZ *= c.factor[:, None]
+        return XZ
 
     def cross(self) -> Array:
         """Y' Y = B' D^2 B - s m' - m s' + (1' D^2 1) m m' with B = X F, s = B' D^2 1, m = F m."""
