@@ -3,6 +3,7 @@
     times(X, V)                  X V
     adjoint(X, U)                X' U                     in float64
     gram(X, V, shift, weight)    X' Z and 1' Z in float64, where Z = weight * (X V - 1 shift')
+    sums(X, weight, unit, about) of each column, over what is stored
 
 ``gram`` reads X from memory once: each row is used twice while it is in cache. Pieces hold about
 equally many stored values and depend on X alone, so the bits do not depend on the threads. Stored
@@ -20,11 +21,11 @@ import numpy as np
 
 from gramian.loops.gather import gathered, moved, scattered
 from gramian.loops.products import aligned
-from gramian.loops.products import lanes as widest
 from gramian.loops.threads import ordered_sum, run
 from gramian.loops.tile import at, compiled
 from gramian.maps import Array
 
+_lines = 128  # bytes of a strip's rows: two lines of the cache; sums are in float64
 _small = 100_000  # multiplications below which starting threads costs more than it saves
 
 
@@ -38,8 +39,8 @@ def times(X: Any, V: Array) -> Array:
         whole = at_once == len(lanes)  # else what is beyond the columns needs a place of its own
         into, first = (out, columns.start) if whole else (np.empty((n, len(lanes)), dtype), 0)
 
-        def piece(i: int, args: Any = (block, into, first, lanes)) -> None:
-            _times(X.indptr, X.indices, X.data, *pieces[i], *args)
+        def piece(i: int, given: Any = (block, lanes, into, first)) -> None:
+            _times(X.indptr, X.indices, X.data, *pieces[i], *given)
 
         run(piece, len(pieces))
         if not whole:
@@ -52,11 +53,11 @@ def adjoint(X: Any, U: Array) -> Array:
     p, m, dtype = X.shape[1], U.shape[1], X.data.dtype
     pieces = cut(X, _totals(X), m)
     out = np.empty((p, m))
-    for columns, lanes in _strips(m, dtype):
+    for columns, lanes in _strips(m, np.float64):
         block = _strip(U, columns, lanes, dtype)
 
-        def piece(i: int, total: Array, args: Any = (block, lanes)) -> None:
-            _adjoint(X.indptr, X.indices, X.data, *pieces[i], args[0], total, args[1])
+        def piece(i: int, total: Array, given: Any = (block, lanes)) -> None:
+            _adjoint(X.indptr, X.indices, X.data, *pieces[i], *given, total)
 
         total = ordered_sum(piece, len(pieces), _zeros(p, lanes))
         out[:, columns] = total[:, : columns.stop - columns.start]
@@ -82,13 +83,13 @@ def gram(
     shift = np.zeros(m, dtype) if shift is None else shift.astype(dtype, copy=False)
     weight = np.ones(1, dtype) if weight is None else weight.astype(dtype, copy=False)
     out, sums = np.empty((p, m)), np.empty(m)
-    for columns, lanes in _strips(m, dtype):
+    for columns, lanes in _strips(m, np.float64):
         block, at_once = _strip(V, columns, lanes, dtype), columns.stop - columns.start
         own = np.zeros(len(lanes), dtype)
         own[:at_once] = shift[columns]
 
-        def piece(i: int, total: Array, args: Any = (block, own, weight), lanes: Any = lanes) -> None:
-            _gram(X.indptr, X.indices, X.data, *pieces[i], *args, total, lanes)
+        def piece(i: int, total: Array, given: Any = (block, lanes, own, weight)) -> None:
+            _gram(X.indptr, X.indices, X.data, *pieces[i], *given, total)
 
         total = ordered_sum(piece, len(pieces), _zeros(p + 1, lanes))
         out[:, columns] = total[:p, :at_once]
@@ -96,15 +97,34 @@ def gram(
     return out, sums
 
 
-def _strips(m: int, dtype: Any) -> Iterator[tuple[slice, tuple[int, ...]]]:
-    """Columns multiplied at a time, and the lanes for them: 1, 2, 4 or all of a vector.
+def sums(X: Any, weight: Array, unit: float, about: Array) -> Array:
+    """Sums of w, w t and w t^2 over what is stored of each column, (p, 3); t = unit x - about.
 
-    A row of a strip is one line of the cache: wider ones would only spread V over more of it.
+    Parameters
+    ----------
+    X : CSR matrix
+    weight : (n,) or (1,)
+        Of the rows.
+    unit : float
+    about : (p,)
     """
-    wide = widest(np.dtype(dtype))
+    pieces = cut(X, _totals(X), 3)
+
+    def piece(i: int, total: Array) -> None:
+        _sums(X.indptr, X.indices, X.data, *pieces[i], weight, unit, about, total)
+
+    return np.asarray(ordered_sum(piece, len(pieces), lambda: np.zeros((X.shape[1], 3))))
+
+
+def _strips(m: int, dtype: Any) -> Iterator[tuple[slice, tuple[int, ...]]]:
+    """Columns multiplied at a time, and the lanes for them: as many as fill two lines of the cache.
+
+    Wider rows would only spread V over more of it.
+    """
+    wide = _lines // np.dtype(dtype).itemsize
     for c in range(0, m, wide):
         at_once = min(wide, m - c)
-        yield slice(c, c + at_once), (0,) * next(w for w in (1, 2, 4, wide) if w >= at_once)
+        yield slice(c, c + at_once), (0,) * (1 << (at_once - 1).bit_length())
 
 
 def _strip(V: Array, columns: slice, lanes: tuple[int, ...], dtype: Any) -> Array:
@@ -139,7 +159,7 @@ def _totals(X: Any) -> int:
 
 
 @compiled
-def _times(indptr, indices, data, start, stop, V, out, column, lanes):
+def _times(indptr, indices, data, start, stop, V, lanes, out, column):
     """out[start:stop, column:] = X[start:stop] V."""
     across = out.shape[1]
     for i in range(start, stop):
@@ -150,7 +170,7 @@ def _times(indptr, indices, data, start, stop, V, out, column, lanes):
 
 
 @compiled
-def _adjoint(indptr, indices, data, start, stop, U, out, lanes):
+def _adjoint(indptr, indices, data, start, stop, U, lanes, out):
     """out += X[start:stop]' U[start:stop]."""
     for i in range(start, stop):
         first = np.intp(indptr[i])
@@ -160,7 +180,7 @@ def _adjoint(indptr, indices, data, start, stop, U, out, lanes):
 
 
 @compiled
-def _gram(indptr, indices, data, start, stop, V, shift, weight, out, lanes):
+def _gram(indptr, indices, data, start, stop, V, lanes, shift, weight, out):
     """out[:p] += X[start:stop]' Z and out[p] += 1' Z, a row at a time."""
     z = np.empty(len(lanes), V.dtype)
     row, last = at(z, 0), (out.shape[0] - 1) * len(lanes)
@@ -172,3 +192,17 @@ def _gram(indptr, indices, data, start, stop, V, shift, weight, out, lanes):
         gathered(x, j, stored, at(V, 0), row, lanes)
         moved(row, at(shift, 0), weight[0] if one else weight[i], at(out, last), lanes)
         scattered(x, j, stored, row, at(out, 0), lanes)
+
+
+@compiled
+def _sums(indptr, indices, data, start, stop, weight, unit, about, out):
+    """out[j] += w, w t and w t^2 for what rows start:stop hold in column j."""
+    one = weight.size == 1
+    for i in range(start, stop):
+        w = weight[0] if one else weight[i]
+        for k in range(np.intp(indptr[i]), np.intp(indptr[i + 1])):
+            j = np.uint64(indices[k])
+            t = np.float64(data[k]) * unit - about[j]
+            out[j, 0] += w
+            out[j, 1] += w * t
+            out[j, 2] += w * t * t
