@@ -258,6 +258,9 @@ def refuse_non_finite(rows: Any) -> None:
         rows.refuse_non_finite()
         return
     if hasattr(rows, "X"):  # sparse: only what is stored can be wrong
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(rows.X.data.sum()):
+                return
         bad = np.flatnonzero(~np.isfinite(rows.X.data))
         if bad.size:
             i = int(np.searchsorted(rows.X.indptr, bad[0], side="right")) - 1

@@ -55,6 +55,7 @@ class ColumnGram(ImplicitMap):
         self.Y = Y
         self.shape = Y.shape[1], Y.shape[1]
         self.dtype = np.dtype(Y.dtype)
+        self.block = getattr(Y, "block", None)
 
     def _times(self, V: Array) -> Array:
         return self.Y.gram(V)
