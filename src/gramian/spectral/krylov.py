@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.checkpoint import rng_state, set_rng, stage
+from gramian.checkpoint import is_kept, rng_state, set_rng, stage
 from gramian.errors import InputError
-from gramian.loops.thin import project, roomy, subtract, times
+from gramian.loops.thin import gram, project, roomy, subtract, times, turned
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
 from gramian.progress import Approach
@@ -154,7 +154,8 @@ class BlockKrylov:
             else:
                 space.take_up(here.known)
             while not here.finished:
-                here.keep(**space.state())
+                if is_kept():
+                    here.keep(**space.state())
                 space.grow()
                 full = space.size + space.next.shape[1] > room or space.size == n
                 if not full and (space.size < k + more or not space.worth_a_look()):
@@ -182,7 +183,8 @@ class BlockKrylov:
                     if both:
                         keep[-4:] = np.arange(-4, 0)  # the other end must not be forgotten
                     space.restart(values, S, keep)
-            here.finish(**space.state())
+            if is_kept():
+                here.finish(**space.state())
             return space
 
     @staticmethod
@@ -278,7 +280,6 @@ class _Space:
         """Project A's image of the next block on all blocks so far; the rest comes next."""
         j, b = self.size, self.next.shape[1]
         used = j + b
-        self.norm = max(self.norm, float(np.sqrt(np.einsum("ij,ij->j", X, X).max())))
         # A is symmetric: its image couples to the last two blocks, and only rounding to the others
         first = 0 if self.fresh else self.before
         column = np.zeros((used, b))
@@ -294,18 +295,20 @@ class _Space:
         self.H[j : j + b, j : j + b] = (last + last.T) / 2
         self.size, self.products, self.solved = j + b, self.products + b, None
         self.random_columns, self.waiting = self.random_columns + self.waiting, 0
-        self._orthonormal_next(X)
+        G = gram(X)  # a column of A Q has a part in Q and a part in X
+        self.norm = max(self.norm, float(np.sqrt((np.sum(column**2, axis=0) + np.diag(G)).max())))
+        self._orthonormal_next(X, G)
 
-    def _orthonormal_next(self, X: Array) -> None:
+    def _orthonormal_next(self, X: Array, G: Array) -> None:
         """``next`` and ``coupling`` from X = next * coupling, without what is rounding."""
         noise = 2 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
         self.last = X.shape[1]
-        self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
+        self.next, self.coupling = _orthonormal(X, G, noise)
+        most = len(X) - self.size
+        self.next, self.coupling = self.next[:, :most], self.coupling[:most]
         if self.next.shape[1] == 0:  # the space is closed under A: look elsewhere
-            self.coupling = np.zeros((0, self.last))
             self.invite(self.last)
             return
-        self.coupling = project(self.next, 0, self.next.shape[1], X)
         if np.linalg.norm(self.coupling, axis=1).min() < 1e-3 * self.norm:
             # dividing by a small number magnified what rounding left of Q in X
             self.next = self._clean(self.next)
@@ -413,36 +416,31 @@ def apply(A: LinearMap, V: Array) -> Array:
     return times(A, V) if isinstance(A, np.ndarray) else A @ V
 
 
-def _orthonormal(X: Array, noise: float) -> Array:
-    """An orthonormal basis of X's columns, without the directions shorter than ``noise``.
+def _orthonormal(X: Array, G: Array, noise: float) -> tuple[Array, Array]:
+    """B and R, X = B R: an orthonormal basis, without the directions shorter than ``noise``.
 
-    X' X = E D E' gives the basis X E D^-1/2. Squaring blurs directions much shorter than the
-    longest, so those are taken in a second round, after the long ones are removed from them.
+    G = X' X = E D E' gives the basis B = X E D^-1/2 and R = D^1/2 E'. Squaring blurs directions much
+    shorter than the longest, so those are taken in a second round, after the long ones are removed
+    from them.
     """
-    G = _gram(X)
     D, E = np.linalg.eigh(G)
     longest = float(D[-1]) if len(D) else 0.0
     if longest <= noise**2:
-        return X[:, :0]
+        return X[:, :0], np.zeros((0, X.shape[1]))
     clear = max(noise**2, 1e-8 * longest) < D
-    B = X @ (E[:, clear] / np.sqrt(D[clear])).astype(X.dtype)
-    B = B @ _inverse_root(_gram(B)).astype(X.dtype)
+    roots = np.sqrt(D[clear])
+    B = turned(X, E[:, clear] / roots)
+    if clear.all() and X.dtype == np.float32 and X.shape[1] == 4:  # D has digits to spare
+        return B, roots[:, None] * E.T
+    B = turned(B, _inverse_root(gram(B)))
     rest = np.ascontiguousarray(X @ E[:, ~clear].astype(X.dtype))
     if rest.shape[1] and longest * 1e-8 > noise**2:
         for _ in range(2):
             rest -= B @ (B.T @ rest)
-        B = np.concatenate([B, _orthonormal(rest, noise)], axis=1)
-        B = B @ _inverse_root(_gram(B)).astype(X.dtype)
-    return np.ascontiguousarray(B)
-
-
-def _gram(X: Array) -> Array:
-    """X' X in float64, a slice of rows at a time."""
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for a in range(0, len(X), 65_536):
-        part = X[a : a + 65_536].astype(np.float64)
-        total += part.T @ part
-    return total
+        B = np.concatenate([B, _orthonormal(rest, gram(rest), noise)[0]], axis=1)
+        B = turned(B, _inverse_root(gram(B)))
+    B = np.ascontiguousarray(B)
+    return B, project(B, 0, B.shape[1], X)
 
 
 def _inverse_root(G: Array) -> Array:
