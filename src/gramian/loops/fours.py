@@ -4,6 +4,7 @@
     add_times     Q h added to X
     gram          X' X
     turned        X S
+    join          X less its part in Q, taken away twice; what that was, and X' X of what is left
 
 A block of four is a quarter of a vector wide. So Q's own rows fill the processor's vectors; and
 where X stands alone it is so short that plain loops, summing in float64, beat any call of BLAS.
@@ -14,9 +15,10 @@ from __future__ import annotations
 from gramian.loops.products import DEPTH
 from gramian.loops.tile import at, compiled, dot, dots_4x4, tile_4x2
 
+
 @compiled
 def add_times(Q, first, start, stop, h, X):
-    """X[start:stop] += Q[start:stop, first:] h' ; h is whole vectors long."""
+    """X[start:stop] += Q[start:stop, first:] h'; h is whole vectors long."""
     across, (_, columns) = Q.shape[1], h.shape
     vectors = columns * Q.itemsize // 64
     whole = stop - (stop - start) % 4
@@ -30,7 +32,7 @@ def add_times(Q, first, start, stop, h, X):
 
 @compiled
 def project(Q, first, start, stop, X, out):
-    """out += X[start:stop]' Q[start:stop, first:] ; out is vector pairs long."""
+    """out += X[start:stop]' Q[start:stop, first:]; out is vector pairs long."""
     across, columns = Q.shape[1], out.shape[1]
     for i in range(start, stop, DEPTH):
         rows, x = min(DEPTH, stop - i), at(X, i * 4)
@@ -68,3 +70,30 @@ def turned(X, S, out):
         s0, s1, s2, s3 = S[0, c], S[1, c], S[2, c], S[3, c]
         for i in range(len(X)):
             out[i, c] = (X[i, 0] * s0 + X[i, 1] * s1) + (X[i, 2] * s2 + X[i, 3] * s3)
+
+
+@compiled
+def join(Q, first, used, X, inner, taken, column, G):
+    """X -= Q[:, begin:used] Q[:, begin:used]' X for begin = first, then for begin = 0.
+
+    ``column`` (used, 4) gets the sum of both Q' X, ``G`` X' X of what is left. ``inner`` (float64)
+    and ``taken`` (X's type) are room for four rows as long as Q's.
+    """
+    pair = 128 // Q.itemsize
+    for low in (first, 0):
+        begin = low // pair * pair
+        columns = -(-(used - begin) // pair) * pair
+        h, t = (
+            inner[: 4 * columns].reshape((4, columns)),
+            taken[: 4 * columns].reshape((4, columns)),
+        )
+        h[:] = 0
+        project(Q, begin, 0, len(X), X, h)
+        for c in range(4):
+            for j in range(columns):
+                t[c, j] = 0
+                if low <= begin + j < used:
+                    t[c, j] = -h[c, j]
+                    column[begin + j, c] += h[c, j]
+        add_times(Q, begin, 0, len(X), t, X)
+    gram(X, G)

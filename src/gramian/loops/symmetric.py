@@ -24,7 +24,10 @@ TILE = 256
 WIDE = 4  # vectors multiplied at a time
 _half = 128  # side of a tile that is squared on the fly, in float64
 _some = 128  # tiles multiplied before anybody else is heard
-_few, _many = 64, 768  # tiles up to which one thread is as quick, and from which on there are 8 pieces
+_few, _many = (
+    64,
+    768,
+)  # tiles up to which one thread is as quick, and from which on there are 8 pieces
 _none = np.empty(0)
 
 
@@ -117,9 +120,7 @@ def upper_tiles(n: int, side: int = TILE) -> tuple[Array, Array]:
     return rows * side, columns * side
 
 
-def times(
-    tiles: Array, V: Array, shares: Array | None = None, root: Array | None = None
-) -> Array:
+def times(tiles: Array, V: Array, shares: Array | None = None, root: Array | None = None) -> Array:
     """A V in float64, for A of the order of V given by its tiles (see ``upper_tiles``).
 
     With the shares a of the points, and the square roots r of their weights if they have any, V and

@@ -5,6 +5,7 @@
     subtract(Q, i, j, h, X) X -= Q[:, i:j] h  in place
     gram(X)                 X' X              in float64
     turned(X, S)            X S               S small, sums in float64
+    join(Q, i, j, X)        X less Q Q' X     in place; Q' X and X' X in float64
 
 Small problems, and blocks too wide to be thin, go to BLAS. Blocks of four columns have loops of
 their own, if Q's rows are whole pairs of vectors (``roomy``).
@@ -95,6 +96,24 @@ def subtract(Q: Array, first: int, used: int, h: Array, X: Array) -> None:
     taken = -h.astype(X.dtype)
     pieces = _cut(n)
     run(lambda i: products.add_times(Q, first, used, *pieces[i], taken, X), len(pieces))
+
+
+def join(Q: Array, first: int, used: int, X: Array) -> tuple[Array, Array]:
+    """Make X orthogonal to the first ``used`` columns of Q, in place: Q' X, and X' X afterwards.
+
+    What X has in columns ``first:used`` is taken away first, and then what rounding left in all.
+    """
+    column, G = np.zeros((used, X.shape[1])), np.empty((4, 4))
+    if _by_fours(Q, X) and len(X) * used < _many:
+        room = 4 * Q.shape[1]
+        inner, taken = np.empty(room), products.aligned(1, room, X.dtype)[0]
+        fours.join(Q, first, used, X, inner, taken, column, G)
+        return column, G
+    for begin in (first, 0):
+        found = project(Q, begin, used, X)
+        subtract(Q, begin, used, found, X)
+        column[begin:] += found
+    return column, gram(X)
 
 
 def gram(X: Array) -> Array:

@@ -20,7 +20,7 @@ import numpy as np
 
 from gramian.checkpoint import is_kept, rng_state, set_rng, stage
 from gramian.errors import InputError
-from gramian.loops.thin import gram, project, roomy, subtract, times, turned
+from gramian.loops.thin import gram, join, project, roomy, subtract, times, turned
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
 from gramian.progress import Approach
@@ -29,6 +29,8 @@ from gramian.spectral.pairs import Eigenpairs
 OTHER_END = 0.08, 1.6e-3  # residual of the least value, if negative: a share of it, or of |A|
 
 ROUGHLY = 0.03  # residual, relative to its value, of a pair that only its value is wanted of
+
+_tiny = float(np.finfo(np.float64).tiny)
 
 OFTEN = 8_000  # rows from which a look at the Ritz pairs costs less than a product of 8 vectors
 
@@ -164,15 +166,16 @@ class BlockKrylov:
                 told(space.products, float(residuals[:k].max(initial=0.0)) / (space.norm or 1.0))
                 if space.size == n or space.products >= budget:
                     break
-                done = space.size >= k and _settled(
-                    values[:k], residuals[:k], tol, space.norm, dtype, self.floor
-                )
+                wanted = _allowed(values[:k], tol, space.norm, dtype, self.floor)
+                excess = [residuals[:k] / wanted, residuals[roughly] / _above(values[roughly])]
                 if both:
                     share, least = OTHER_END
-                    done = done and residuals[-1] <= max(-share * values[-1], least * space.norm)
-                done = done and bool(
-                    np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly]))
-                )
+                    excess.append(
+                        residuals[-1:] / max(-share * values[-1], least * space.norm, _tiny)
+                    )
+                worst = float(np.concatenate(excess).max())
+                done = space.size >= k and worst <= 1
+                space.look_after(worst)
                 if done and space.explored():
                     if not space.may_hide(values[:k], tol, self.floor):
                         break
@@ -196,7 +199,7 @@ class BlockKrylov:
 
 _COUNTS = (
     *("size", "random_columns", "waiting", "products", "entered", "patience", "looked"),
-    *("fresh", "before", "last"),
+    *("fresh", "before", "last", "wait"),
 )
 
 
@@ -223,6 +226,8 @@ class _Space:
         self.entered = 0  # products made when the last random block joined
         self.patience = 0  # products a random block must be followed for
         self.looked = 0  # products made at the last look
+        self.wait = 0  # blocks until the next one
+        self.way = 0.0  # decades that residuals were too large by then
         self.fresh = True  # the next block may couple to all of Q, not to the last two blocks only
         self.before = 0  # where the block before the last begins
         self.unit = 0.0  # power of two that brings A near 1, known after the first product
@@ -249,7 +254,7 @@ class _Space:
             "next": self.next,
             "coupling": self.coupling,
             "counts": np.array([getattr(self, name) for name in _COUNTS], np.int64),
-            "sizes": np.array([self.norm, self.unit]),
+            "sizes": np.array([self.norm, self.unit, self.way]),
             "rng": rng_state(self.rng),
         }
 
@@ -260,7 +265,7 @@ class _Space:
         self.Q[:, : self.size] = state["Q"]
         self.H[: self.size, : self.size] = state["H"]
         self.next, self.coupling = state["next"], state["coupling"]
-        self.norm, self.unit = state["sizes"].tolist()
+        self.norm, self.unit, self.way = state["sizes"].tolist()
         set_rng(self.rng, state["rng"])
 
     def grow(self) -> None:
@@ -281,13 +286,7 @@ class _Space:
         j, b = self.size, self.next.shape[1]
         used = j + b
         # A is symmetric: its image couples to the last two blocks, and only rounding to the others
-        first = 0 if self.fresh else self.before
-        column = np.zeros((used, b))
-        column[first:] = project(self.Q, first, used, X)
-        subtract(self.Q, first, used, column[first:], X)
-        again = project(self.Q, 0, used, X)
-        subtract(self.Q, 0, used, again, X)
-        column += again
+        column, G = join(self.Q, 0 if self.fresh else self.before, used, X)
         self.before, self.fresh = j, False
         self.H[: j + b, j : j + b] = column
         self.H[j : j + b, : j + b] = column.T
@@ -295,7 +294,7 @@ class _Space:
         self.H[j : j + b, j : j + b] = (last + last.T) / 2
         self.size, self.products, self.solved = j + b, self.products + b, None
         self.random_columns, self.waiting = self.random_columns + self.waiting, 0
-        G = gram(X)  # a column of A Q has a part in Q and a part in X
+        # a column of A Q has a part in Q and a part in X
         self.norm = max(self.norm, float(np.sqrt((np.sum(column**2, axis=0) + np.diag(G)).max())))
         self._orthonormal_next(X, G)
 
@@ -362,10 +361,17 @@ class _Space:
     def worth_a_look(self) -> bool:
         """Not after every block of a small map: solving the small problem takes time too."""
         large = len(self.Q) * self.last > 8 * OFTEN
-        due = bool(self.products - self.looked >= (self.last if large else max(2 * self.last, 8)))
-        if due:
-            self.looked = self.products
-        return due
+        return bool(self.products - self.looked >= self.last * (1 if large else self.wait))
+
+    def look_after(self, worst: float) -> None:
+        """When to look again, residuals being at worst so many times too large.
+
+        They fall by a decade a block at most, as a rule, and hardly faster than lately.
+        """
+        way = float(np.log10(min(max(worst, 1.0), 1e12)))
+        lately = (self.way - way) * self.last / max(self.products - self.looked, 1)
+        blocks = min(max(way, 2.0), 0.6 * way / lately if lately > 0 else np.inf)
+        self.wait, self.way, self.looked = int(min(max(blocks, 1), 4)), way, self.products
 
     def explored(self) -> bool:
         """Whether the last random block was followed for as long as the one before it needed."""
@@ -419,9 +425,9 @@ def apply(A: LinearMap, V: Array) -> Array:
 def _orthonormal(X: Array, G: Array, noise: float) -> tuple[Array, Array]:
     """B and R, X = B R: an orthonormal basis, without the directions shorter than ``noise``.
 
-    G = X' X = E D E' gives the basis B = X E D^-1/2 and R = D^1/2 E'. Squaring blurs directions much
-    shorter than the longest, so those are taken in a second round, after the long ones are removed
-    from them.
+    G = X' X = E D E' gives the basis B = X E D^-1/2 and R = D^1/2 E'. Squaring blurs directions
+    much shorter than the longest, so those are taken in a second round, after the long ones are
+    removed from them.
     """
     D, E = np.linalg.eigh(G)
     longest = float(D[-1]) if len(D) else 0.0
@@ -449,19 +455,17 @@ def _inverse_root(G: Array) -> Array:
     return np.asarray((E / np.sqrt(D)) @ E.T)
 
 
-def _settled(
-    values: Array,
-    residuals: Array,
-    tol: float,
-    norm: float,
-    dtype: np.dtype[Any],
-    floor: float,
-) -> bool:
-    """Each residual within half the tolerance of its own value, or as small as makes sense.
+def _allowed(values: Array, tol: float, norm: float, dtype: np.dtype[Any], floor: float) -> Array:
+    """Residuals to reach: half the tolerance of each value, or as small as makes sense.
 
     Asking relative to the pair's own value keeps small pairs accurate; below a thousandth of the
     largest (``floor``), or at rounding, nobody gains from asking for more.
     """
     wanted = 0.5 * tol * np.maximum(np.abs(values), floor * norm)
     rounding = min(20 * float(np.finfo(dtype).eps), 0.5 * tol) * norm
-    return bool(np.all(residuals <= np.maximum(wanted, rounding)))
+    return np.maximum(wanted, max(rounding, _tiny))
+
+
+def _above(values: Array) -> Array:
+    """Residuals to reach where only values are wanted."""
+    return np.maximum(ROUGHLY * np.abs(values), _tiny)
