@@ -163,7 +163,8 @@ def _summed(
     room[:, :m] = V
     a, r = (_none if each is None else each for each in (shares, root))
     _lay(room, a, r, by_rows, by_columns)
-    pieces = 1 if count < _few else 2 if count < _many else 8  # each has its own sums
+    cells = count * side * side * groups
+    pieces = 1 if cells < _few else 2 if count < _many else 8  # each has its own sums
     bounds = [count * g // pieces for g in range(pieces + 1)]
 
     def piece(g: int, total: Array) -> None:
