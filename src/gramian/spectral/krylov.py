@@ -148,7 +148,7 @@ class BlockKrylov:
         b = min(self.block or self.natural_block(A), n)
         usual = max(2 * k + 4 * b, (30 if both else 20) * b)  # restarts cost the other end most
         room = min(n, max(self.basis or usual, k + more + 3 * b))
-        told, roughly = Approach("eigenpairs", tol), slice(k, k + more)
+        told = Approach("eigenpairs", tol)
         with stage("Krylov", n=n, k=k, block=b, room=room, which=which) as here:
             space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
             if here.known is None:
@@ -167,13 +167,8 @@ class BlockKrylov:
                 if space.size == n or space.products >= budget:
                     break
                 wanted = _allowed(values[:k], tol, space.norm, dtype, self.floor)
-                excess = [residuals[:k] / wanted, residuals[roughly] / _above(values[roughly])]
-                if both:
-                    share, least = OTHER_END
-                    excess.append(
-                        residuals[-1:] / max(-share * values[-1], least * space.norm, _tiny)
-                    )
-                worst = float(np.concatenate(excess).max())
+                least = OTHER_END[1] * space.norm if both else None
+                worst = _worst(values, residuals, wanted, more, least)
                 done = space.size >= k and worst <= 1
                 space.look_after(worst)
                 if done and space.explored():
@@ -466,6 +461,15 @@ def _allowed(values: Array, tol: float, norm: float, dtype: np.dtype[Any], floor
     return np.maximum(wanted, max(rounding, _tiny))
 
 
-def _above(values: Array) -> Array:
-    """Residuals to reach where only values are wanted."""
-    return np.maximum(ROUGHLY * np.abs(values), _tiny)
+def _worst(values: Array, residuals: Array, wanted: Array, more: int, least: float | None) -> float:
+    """How many times too large a residual is, at most.
+
+    Pairs are judged by the residuals ``wanted`` of them, ``more`` that follow by their own values,
+    and the last, if ``least`` is given, by its value or by that.
+    """
+    k = len(wanted)
+    rough = np.maximum(ROUGHLY * np.abs(values[k : k + more]), _tiny)
+    found = [residuals[:k] / wanted, residuals[k : k + more] / rough]
+    if least is not None:
+        found.append(residuals[-1:] / max(-OTHER_END[0] * values[-1], least, _tiny))
+    return float(np.concatenate(found).max())
