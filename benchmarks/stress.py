@@ -16,7 +16,7 @@ from benchmarks.measure import Settings, Table
 from benchmarks.memory import extra_bytes
 
 SEEDS = 10
-STEPS = (4, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 1000)
+STEPS = (4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 56, 64, 80, 1000)
 VEGAN = (
     "vegan 2.6-4, measured once on two cores of Zen 4, in R: "
     "system.time(monoMDS(as.dist(D), cmdscale(D, 2), k = 2)): 1.83 s to 0.2885 on the digits."

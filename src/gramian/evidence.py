@@ -106,4 +106,5 @@ def sample_pairs(n: int, most: int = 2000) -> Array:
     if n * (n - 1) // 2 <= most:
         return np.column_stack(np.triu_indices(n, 1))
     pairs = np.sort(np.random.default_rng(0).integers(0, n, (most, 2)), axis=1)
-    return np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0)
+    i, j = pairs[pairs[:, 0] < pairs[:, 1]].T
+    return np.column_stack(np.divmod(np.unique(i * n + j), n))

@@ -1,11 +1,12 @@
-"""What scikit-learn accepts in silence, and we name."""
+"""What scikit-learn and scikit-bio accept in silence, and we name."""
 
 import numpy as np
 import pytest
 from sklearn.decomposition import KernelPCA as PeerKernelPCA
+from sklearn.manifold import MDS as PeerStress
 from sklearn.manifold import ClassicalMDS as PeerMDS
 
-from gramian import ClassicalMDS, KernelPCA
+from gramian import MDS, ClassicalMDS, KernelPCA
 from gramian.errors import InputError
 from gramian.gram.distances import pairwise
 from gramian.testing import same_up_to_signs
@@ -30,7 +31,33 @@ def test_negative_distances():
         ClassicalMDS(2, metric="precomputed").fit(D)
 
 
+def test_negative_distances_in_scikit_bio():
+    skbio = pytest.importorskip("skbio")
+    from skbio.stats.ordination import pcoa
+
+    D = pairwise(X)
+    D[0, 1] = D[1, 0] = -D[0, 1]
+    given = skbio.DistanceMatrix(D)
+    found = pcoa(given, method="eigh", dimensions=2)
+    assert np.isfinite(found.samples.to_numpy()).all()
+    with pytest.raises(InputError, match="2 negative distances, the first at row 0, column 1"):
+        ClassicalMDS(2, metric="precomputed").fit(given)
+
+
+def test_negative_distances_in_mds_by_stress():
+    D = pairwise(X)
+    D[0, 1] = D[1, 0] = -D[0, 1]
+    peer = PeerStress(2, metric="precomputed", init="classical_mds", n_init=1)
+    assert np.isfinite(peer.fit_transform(D)).all()
+    with pytest.raises(InputError, match="negative"):
+        MDS(2, metric="precomputed").fit(D)
+
+
 def test_distances_passed_as_a_kernel():
+    D = pairwise(X)
+    assert np.isfinite(PeerKernelPCA(2, kernel="precomputed").fit_transform(D)).all()
+    with pytest.raises(InputError, match="looks like distances"):
+        KernelPCA(2, kernel="precomputed").fit(D)
     squares = pairwise(X, metric="sqeuclidean")
     assert np.isfinite(PeerKernelPCA(2, kernel="precomputed").fit_transform(squares)).all()
     with pytest.raises(InputError, match="looks like distances"):

@@ -128,6 +128,8 @@ def half_squares(D: Array) -> Array:
 class HalfSquares(ImplicitMap):
     """-1/2 D∘D of distances that stay where they are: a symmetric array, or rows of a file."""
 
+    block = symmetric.WIDE
+
     def __init__(self, D: Any) -> None:
         self.D, self.shape, self.dtype = D, D.shape, D.dtype
 

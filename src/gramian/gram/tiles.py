@@ -13,13 +13,15 @@ from collections.abc import Callable
 import numpy as np
 
 from gramian.loops import symmetric
+from gramian.loops.kept import keep
 from gramian.loops.products import aligned
-from gramian.loops.symmetric import TILE, WIDE, keep, upper_tiles
+from gramian.loops.symmetric import TILE, WIDE, upper_tiles
 from gramian.loops.threads import one_blas_thread, ordered_sum, pause
 from gramian.maps import Array, ImplicitMap
 
 Fill = Callable[[slice, slice], Array]
 _panel = 8 * TILE  # columns computed at a time
+_seen = 100  # rows and columns by which the shift is chosen
 _SMALL, _LARGE = 2.0**-60, 2.0**60  # sizes whose squares float32 can hold
 
 
@@ -70,20 +72,24 @@ class SymmetricTiles(ImplicitMap):
                 own *= 0.5
             return np.ascontiguousarray(found), 0, 0
 
-        some = slice(None, None, max(1, n // 500))
+        some = slice(None, None, max(1, n // _seen))
         return _kept(n, block, fill(some, some), w, center=center)
 
     @staticmethod
     def of_distances(D: Array, w: Array) -> SymmetricTiles | None:
         """-1/2 D∘D of a symmetric array, which is read once and not copied."""
         D = D.T if D.flags.f_contiguous else D
-        some = slice(None, None, max(1, len(D) // 500))
+        some = slice(None, None, max(1, len(D) // _seen))
         sample = -0.5 * D[some, some].astype(np.float64) ** 2
         place = lambda rows, columns: (D, rows.start, columns.start)  # noqa: E731
         return _kept(len(D), place, sample, w, distances=True)
 
     def _times(self, V: Array) -> Array:
         return symmetric.times(self.tiles, V)
+
+    def centered_times(self, V: Array, a: Array, root: Array | None) -> Array:
+        """r H A H' r V, H = I - 1 a' and r the roots of the weights, in float64."""
+        return symmetric.times(self.tiles, V, a, root)
 
 
 def _kept(
@@ -101,21 +107,18 @@ def _kept(
     shift = float(sample.mean(dtype=np.float64)) if center else 0.0
     top, _ = upper_tiles(n)
     tiles = aligned(len(top) * TILE, TILE, np.float32).reshape(len(top), TILE, TILE)
-    starts = np.unique(top)
-    weights = np.zeros(len(starts) * TILE)
-    weights[:n] = w
+    starts, weights = np.unique(top), w.astype(np.float64)
 
     def piece(i: int, sums: Array) -> None:
         a = int(starts[i])
         rows, first = (a, min(a + TILE, n)), int(np.searchsorted(top, a))
-        line = np.zeros(TILE)
         for b in range(a, n, _panel):
             pause()
             columns = b, min(b + _panel, n)
             found = block(slice(*rows), slice(*columns))
             q = first + (b - a) // TILE
             some = tiles[q : q + -(-(columns[1] - b) // TILE)]
-            keep(*found, rows, columns, distances, shift, weights, some, sums, line)
+            keep(*found, rows, columns, distances, shift, weights, some, sums)
 
     with one_blas_thread():
         sums = ordered_sum(piece, len(starts), lambda: np.zeros(n))

@@ -25,7 +25,6 @@ from gramian.loops.tile import (
     at,
     compiled,
     dot,
-    dots_4x4,
     tile_1x1,
     tile_1x2,
     tile_4x2,
@@ -260,31 +259,6 @@ def project(Q, start, stop, begin, end, X, out):
         for i in range(start, stop, depth):
             rows = min(depth, stop - i)
             _add_AtB(Q[i : i + rows], left, rows, columns, X, i, out, left, Q, i + rows)
-
-
-@compiled
-def add_times_4(Q, first, start, stop, h, X):
-    """X[start:stop] += Q[start:stop, first:] h' for four columns; h is whole vectors long."""
-    across, (_, columns) = Q.shape[1], h.shape
-    vectors = columns * Q.itemsize // 64
-    whole = stop - (stop - start) % 4
-    for i in range(start, whole, 4):
-        q = at(Q, i * across + first)
-        dots_4x4(q, across, at(h, 0), columns, vectors, at(X, i * 4), q, 0)
-    for i in range(whole, stop):
-        for c in range(4):
-            X[i, c] += dot(at(Q, i * across + first), at(h, c * columns), vectors)
-
-
-@compiled
-def project_4(Q, first, start, stop, X, out):
-    """out += X[start:stop]' Q[start:stop, first:] for four columns; out is vector pairs long."""
-    across, columns = Q.shape[1], out.shape[1]
-    for i in range(start, stop, DEPTH):
-        rows, x = min(DEPTH, stop - i), at(X, i * 4)
-        for j in range(0, columns, 128 // Q.itemsize):
-            q, o = at(Q, i * across + first + j), at(out, j)
-            tile_4x2(x, 1, 4, q, across, rows, o, columns, x, 0)
 
 
 @compiled

@@ -16,7 +16,7 @@ import numpy as np
 
 from gramian.loops.pulls import sammon_pulls, sstress_pulls, stress_pulls, weighted_pulls
 from gramian.loops.threads import pause, run
-from gramian.loops.tile import at, compiled
+from gramian.loops.tile import at, compiled, dot
 from gramian.maps import Array
 
 LOSSES = ("stress", "sammon", "sstress")
@@ -120,7 +120,16 @@ def _settle(D, W, kind, Z, axes, first, last, starts, steps, most, tol, width, t
 @compiled
 def _constants(D, W, kind, among, first, last, total, mass):
     """Sums of w D^2 and w (sammon: w D and w / D; sstress: w D^4 and w D^2) of rows."""
+    n, plain = D.shape[1], kind == 0 and among and D.itemsize == 8
     for i in range(first, last):
+        if plain:  # weights are 1, and all is known unless the sum says it is not
+            whole, row = n - n % 8, D[i]
+            powers = dot(at(row, 0), at(row, 0), whole // 8) - float(row[i]) * row[i]
+            for j in range(whole, n):
+                powers += float(row[j]) * row[j]
+            if powers == powers:
+                total[i], mass[i] = powers, n - 1
+                continue
         weights = W[i if len(W) > 1 else 0]
         powers = pulls = 0.0
         for j in range(D.shape[1]):

@@ -17,13 +17,18 @@ import numpy as np
 
 from gramian.loops.products import aligned
 from gramian.loops.threads import ordered_sum, pause
-from gramian.loops.tile import at, compiled, dot, dots_4x4, tile_4x2
+from gramian.loops.tile import at, compiled, dots_4x4, tile_4x2
 from gramian.maps import Array
 
 TILE = 256
 WIDE = 4  # vectors multiplied at a time
 _half = 128  # side of a tile that is squared on the fly, in float64
 _some = 128  # tiles multiplied before anybody else is heard
+_few, _many = (
+    64,
+    768,
+)  # tiles up to which one thread is as quick, and from which on there are 8 pieces
+_none = np.empty(0)
 
 
 @compiled
@@ -51,37 +56,46 @@ def _add_tiles(tiles, top, left, by_rows, by_columns, straight, turned):
 
 
 @compiled
-def keep(A, first, start, rows, columns, distances, shift, w, tiles, sums, line):
-    """Keep a block of a symmetric matrix as float32 tiles, less ``shift``; sums += its part of A w.
+def _lay(V, shares, root, by_rows, by_columns):
+    """V in groups of four, by rows and by columns; weighted and centered, if there are weights.
 
-    The block begins at A[first, start] and stands at ``rows`` and ``columns`` (begin, end) of the
-    whole. ``distances``: -1/2 a^2 is kept of every number a. ``line`` is as long as a tile is wide.
+    That is r V - a (1' r V), where a or r may be empty.
     """
-    for i in range(rows[1] - rows[0]):
-        weight, total = w[rows[0] + i], 0.0
-        for q in range(len(tiles)):
-            left, begin = columns[0] + q * TILE, start + q * TILE
-            width = min(TILE, columns[1] - left)
-            a, into = A[first + i, begin : begin + width], tiles[q, i]
-            if distances:
-                for j in range(width):
-                    x = np.float64(a[j])
-                    line[j] = -0.5 * x * x
-            else:
-                for j in range(width):
-                    line[j] = a[j]
-            line[width:] = 0
-            total += dot(at(line, 0), at(w, left), TILE // 8)
-            if left != rows[0]:
-                below = sums[left : left + width]
-                for j in range(width):
-                    below[j] += weight * line[j]
-            for j in range(width):
-                into[j] = line[j] - shift
-            into[width:] = 0
-        sums[rows[0] + i] += total
-    for q in range(len(tiles)):
-        tiles[q, rows[1] - rows[0] :] = 0
+    for g in range(len(by_rows)):
+        into, (c0, c1, c2, c3) = by_rows[g], by_columns[g]
+        t0 = t1 = t2 = t3 = 0.0
+        for i in range(len(V)):
+            r = root[i] if len(root) else 1.0
+            for c in range(WIDE):
+                into[i, c] = V[i, WIDE * g + c] * r
+            t0, t1, t2, t3 = t0 + into[i, 0], t1 + into[i, 1], t2 + into[i, 2], t3 + into[i, 3]
+        for i in range(len(V)):
+            a = shares[i] if len(shares) else 0.0
+            into[i, 0] -= a * t0
+            into[i, 1] -= a * t1
+            into[i, 2] -= a * t2
+            into[i, 3] -= a * t3
+            c0[i], c1[i], c2[i], c3[i] = into[i, 0], into[i, 1], into[i, 2], into[i, 3]
+
+
+@compiled
+def _gather(straight, turned, shares, root, out):
+    """Both halves of a product, centered and weighted once more: r (X - 1 (a' X))."""
+    for g in range(len(straight)):
+        X, (c0, c1, c2, c3) = straight[g], turned[g]
+        t0 = t1 = t2 = t3 = 0.0
+        for i in range(len(out)):
+            X[i, 0] += c0[i]
+            X[i, 1] += c1[i]
+            X[i, 2] += c2[i]
+            X[i, 3] += c3[i]
+            a = shares[i] if len(shares) else 0.0
+            t0, t1 = t0 + a * X[i, 0], t1 + a * X[i, 1]
+            t2, t3 = t2 + a * X[i, 2], t3 + a * X[i, 3]
+        for i in range(len(out)):
+            r, o = root[i] if len(root) else 1.0, out[i, WIDE * g : WIDE * g + WIDE]
+            o[0], o[1] = (X[i, 0] - t0) * r, (X[i, 1] - t1) * r
+            o[2], o[3] = (X[i, 2] - t2) * r, (X[i, 3] - t3) * r
 
 
 @compiled
@@ -106,14 +120,18 @@ def upper_tiles(n: int, side: int = TILE) -> tuple[Array, Array]:
     return rows * side, columns * side
 
 
-def times(tiles: Array, V: Array) -> Array:
-    """A V in float64, for A of the order of V given by its tiles (see ``upper_tiles``)."""
+def times(tiles: Array, V: Array, shares: Array | None = None, root: Array | None = None) -> Array:
+    """A V in float64, for A of the order of V given by its tiles (see ``upper_tiles``).
+
+    With the shares a of the points, and the square roots r of their weights if they have any, V and
+    the product are centered on the way: r H A H' r V, H = I - 1 a'.
+    """
     top, left = upper_tiles(len(V))
 
     def add(some: slice, *blocks: Array) -> None:
         _add_tiles(tiles[some], top[some], left[some], *blocks)
 
-    return _summed(add, len(tiles), V.astype(tiles.dtype, copy=False), TILE)
+    return _summed(add, len(tiles), V.astype(tiles.dtype, copy=False), TILE, shares, root)
 
 
 def half_squares_times(D: Array, V: Array) -> Array:
@@ -128,16 +146,25 @@ def half_squares_times(D: Array, V: Array) -> Array:
     return _summed(add, len(top), V.astype(D.dtype, copy=False), _half)
 
 
-def _summed(add: Callable[..., None], count: int, V: Array, side: int) -> Array:
+def _summed(
+    add: Callable[..., None],
+    count: int,
+    V: Array,
+    side: int,
+    shares: Array | None = None,
+    root: Array | None = None,
+) -> Array:
     """What ``add(tiles, by_rows, by_columns, straight, turned)`` adds up to over all tiles."""
     n, m = V.shape
     groups, long = -(-m // WIDE), -(-n // side) * side
-    by_columns = aligned(groups * WIDE, long, V.dtype)
-    by_columns[:m, :n] = V.T
-    by_columns = by_columns.reshape(groups, WIDE, long)
+    by_columns = aligned(groups * WIDE, long, V.dtype).reshape(groups, WIDE, long)
     by_rows = aligned(groups * long, WIDE, V.dtype).reshape(groups, long, WIDE)
-    by_rows[:] = by_columns.transpose(0, 2, 1)
-    pieces = max(min(8, count // 96), 1)  # each has its own sums, which must be added up
+    room = np.zeros((n, groups * WIDE), V.dtype)
+    room[:, :m] = V
+    a, r = (_none if each is None else each for each in (shares, root))
+    _lay(room, a, r, by_rows, by_columns)
+    cells = count * side * side * groups
+    pieces = 1 if cells < _few else 2 if count < _many else 8  # each has its own sums
     bounds = [count * g // pieces for g in range(pieces + 1)]
 
     def piece(g: int, total: Array) -> None:
@@ -149,8 +176,6 @@ def _summed(add: Callable[..., None], count: int, V: Array, side: int) -> Array:
 
     size = groups * WIDE * long
     straight, turned = ordered_sum(piece, pieces, lambda: aligned(2, size, np.float64))
-    out = turned.reshape(groups * WIDE, long)[:m, :n].T.copy()
-    for g in range(groups):
-        part = out[:, g * WIDE : (g + 1) * WIDE]
-        part += straight.reshape(by_rows.shape)[g, :n, : part.shape[1]]
-    return np.asarray(out)
+    out = np.empty((n, groups * WIDE))
+    _gather(straight.reshape(by_rows.shape), turned.reshape(by_columns.shape), a, r, out)
+    return out[:, :m]

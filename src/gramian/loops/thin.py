@@ -3,6 +3,9 @@
     times(A, V)             A V               A dense, C or Fortran order
     project(Q, i, j, X)     Q[:, i:j]' X      in float64
     subtract(Q, i, j, h, X) X -= Q[:, i:j] h  in place
+    gram(X)                 X' X              in float64
+    turned(X, S)            X S               S small, sums in float64
+    join(Q, i, j, X)        X less Q Q' X     in place; Q' X and X' X in float64
 
 Small problems, and blocks too wide to be thin, go to BLAS. Blocks of four columns have loops of
 their own, if Q's rows are whole pairs of vectors (``roomy``).
@@ -14,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.loops import products
+from gramian.loops import fours, products
 from gramian.loops.threads import run
 from gramian.maps import Array
 
@@ -58,7 +61,7 @@ def project(Q: Array, first: int, used: int, X: Array) -> Array:
         begin, columns = _pairs(Q, first, used)
         pieces = _cut(n, parts=4 if n * columns >= _many else 1)
         totals = [products.aligned(4, columns, np.float64) for _ in pieces]
-        run(lambda i: products.project_4(Q, begin, *pieces[i], X, totals[i]), len(pieces))
+        run(lambda i: fours.project(Q, begin, *pieces[i], X, totals[i]), len(pieces))
         return np.asarray(sum(totals[1:], totals[0])[:, first - begin : used - begin].T)
     if n * used * m < _small or m < products.lanes(X.dtype):  # narrow: one thread is as quick
         total = np.zeros((used - first, m))
@@ -85,7 +88,7 @@ def subtract(Q: Array, first: int, used: int, h: Array, X: Array) -> None:
         across = products.aligned(4, columns, X.dtype)
         across[:, first - begin : used - begin] = -h.T
         pieces = _cut(n, parts=4 if n * columns >= _many else 1)
-        run(lambda i: products.add_times_4(Q, begin, *pieces[i], across, X), len(pieces))
+        run(lambda i: fours.add_times(Q, begin, *pieces[i], across, X), len(pieces))
         return
     if n * used * m < _small or m % products.lanes(X.dtype) or not X.flags.c_contiguous:
         X -= Q[:, first:used] @ h.astype(X.dtype)
@@ -93,6 +96,53 @@ def subtract(Q: Array, first: int, used: int, h: Array, X: Array) -> None:
     taken = -h.astype(X.dtype)
     pieces = _cut(n)
     run(lambda i: products.add_times(Q, first, used, *pieces[i], taken, X), len(pieces))
+
+
+def join(Q: Array, first: int, used: int, X: Array) -> tuple[Array, Array, float]:
+    """Make X orthogonal to the first ``used`` columns of Q, in place.
+
+    What X has in columns ``first:used`` is taken away first, and then what rounding left in all.
+
+    Returns
+    -------
+    array (used, m), array (m, m), float
+        Q' X; X' X afterwards; how long X was, at most, when the second round began.
+    """
+    column, G = np.zeros((used, X.shape[1])), np.empty((4, 4))
+    if _by_fours(Q, X) and len(X) * used < _many:
+        room = 4 * Q.shape[1]
+        inner, taken = np.empty(room), products.aligned(1, room, X.dtype)[0]
+        fours.join(Q, first, used, X, inner, taken, column, G)
+        across = -(-used // (2 * products.lanes(X.dtype))) * 2 * products.lanes(X.dtype)
+        again = inner[: 4 * across].reshape(4, across)[:, :used].T
+    else:
+        for begin in (first, 0):
+            again = project(Q, begin, used, X)
+            subtract(Q, begin, used, again, X)
+            column[begin:] += again
+        G = gram(X)
+    return column, G, float(np.sqrt((np.sum(again**2, axis=0) + np.diag(G)).max()))
+
+
+def gram(X: Array) -> Array:
+    """``X.T @ X`` in float64, a slice of rows at a time."""
+    total = np.zeros((X.shape[1], X.shape[1]))
+    if X.shape[1] == 4:
+        fours.gram(X, total)
+        return total
+    for a in range(0, len(X), 16 * _slice):
+        part = X[a : a + 16 * _slice].astype(np.float64)
+        total += part.T @ part
+    return total
+
+
+def turned(X: Array, S: Array) -> Array:
+    """``X @ S`` in the precision of X, for a small square S or some columns of it."""
+    if X.shape[1] != 4:
+        return np.asarray(X @ S.astype(X.dtype))
+    out = np.empty((len(X), S.shape[1]), X.dtype)
+    fours.turned(X, np.ascontiguousarray(S, np.float64), out)
+    return out
 
 
 def _by_fours(Q: Array, X: Array) -> bool:

@@ -46,7 +46,7 @@ def float_of(numba_type: Any) -> tuple[Any, int]:
     return (ir.FloatType(), 4) if numba_type == types.float32 else (ir.DoubleType(), 8)
 
 
-def _prefetch(builder: Any, pointer: Any) -> None:
+def prefetch(builder: Any, pointer: Any) -> None:
     """Ask for the cache line at ``pointer`` to be brought into the second-level cache."""
     byte, short = ir.IntType(8).as_pointer(), ir.IntType(32)
     kind = ir.FunctionType(ir.VoidType(), [byte, short, short, short])
@@ -107,7 +107,7 @@ def _tile(rows: int, vectors: int) -> Any:
                 load(builder.gep(b, [builder.add(b_at, number(v * lanes))]), vector, size)
                 for v in range(vectors)
             ]
-            _prefetch(builder, builder.gep(ahead, [builder.mul(t, ahead_step)]))
+            prefetch(builder, builder.gep(ahead, [builder.mul(t, ahead_step)]))
             a_at = builder.mul(t, a_step)
             new = []
             for r in range(rows):
@@ -196,7 +196,7 @@ def dots_4x4(
         t = builder.phi(_long)
         sums = [builder.phi(vector) for _ in range(16)]
         for row in soon:
-            _prefetch(builder, builder.gep(row, [builder.mul(t, number(lanes))]))
+            prefetch(builder, builder.gep(row, [builder.mul(t, number(lanes))]))
         bs = [load(column, t) for column in columns]
         new = []
         for r in range(4):
@@ -277,7 +277,7 @@ def fetch(typing: Any, pointer: Any) -> Any:
     """Ask for the cache line at ``pointer``, which is needed soon."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        _prefetch(builder, arguments[0])
+        prefetch(builder, arguments[0])
         return context.get_dummy_value()
 
     return types.void(pointer), build

@@ -28,8 +28,9 @@ def scattered(D: Array, k: int, rng: np.random.Generator) -> Array:
 
 def filled_axes(Z: Array, D: Array, rng: np.random.Generator) -> Array:
     """Z with a little noise on axes that are empty: descent cannot leave a flat picture."""
-    empty = np.ptp(Z, axis=0) <= 1e-9 * typical(D)
-    return np.asarray(np.where(empty, 1e-2 * scattered(D, Z.shape[1], rng), Z))
+    size = np.ptp(Z, axis=0)
+    empty = size <= 1e-9 * size.max()
+    return np.asarray(np.where(empty, 1e-2 * scattered(D, Z.shape[1], rng), Z)) if any(empty) else Z
 
 
 def completed(D: Array) -> Array:

@@ -76,6 +76,8 @@ class Centered(ImplicitMap):
 
     def _times(self, V: Array) -> Array:
         a, root = self.centering.a, self.root
+        if hasattr(self.K, "centered_times"):
+            return np.asarray(self.K.centered_times(V, a, root).astype(self.dtype))
         U = np.asarray(V if root is None else V * root[:, None], np.float64)
         U = U - a[:, None] * U.sum(axis=0)
         X = np.asarray(apply(self.K, np.ascontiguousarray(U, dtype=self.dtype)), np.float64)

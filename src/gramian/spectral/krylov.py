@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gramian.checkpoint import rng_state, set_rng, stage
+from gramian.checkpoint import is_kept, rng_state, set_rng, stage
 from gramian.errors import InputError
-from gramian.loops.thin import project, roomy, subtract, times
+from gramian.loops.thin import gram, join, project, roomy, subtract, times, turned
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, LinearMap
 from gramian.progress import Approach
@@ -29,6 +29,8 @@ from gramian.spectral.pairs import Eigenpairs
 OTHER_END = 0.08, 1.6e-3  # residual of the least value, if negative: a share of it, or of |A|
 
 ROUGHLY = 0.03  # residual, relative to its value, of a pair that only its value is wanted of
+
+_tiny = float(np.finfo(np.float64).tiny)
 
 OFTEN = 8_000  # rows from which a look at the Ritz pairs costs less than a product of 8 vectors
 
@@ -146,7 +148,7 @@ class BlockKrylov:
         b = min(self.block or self.natural_block(A), n)
         usual = max(2 * k + 4 * b, (30 if both else 20) * b)  # restarts cost the other end most
         room = min(n, max(self.basis or usual, k + more + 3 * b))
-        told, roughly = Approach("eigenpairs", tol), slice(k, k + more)
+        told = Approach("eigenpairs", tol)
         with stage("Krylov", n=n, k=k, block=b, room=room, which=which) as here:
             space = _Space(A, 1.0 if which == "largest" else -1.0, room, dtype, rng)
             if here.known is None:
@@ -154,7 +156,8 @@ class BlockKrylov:
             else:
                 space.take_up(here.known)
             while not here.finished:
-                here.keep(**space.state())
+                if is_kept():
+                    here.keep(**space.state())
                 space.grow()
                 full = space.size + space.next.shape[1] > room or space.size == n
                 if not full and (space.size < k + more or not space.worth_a_look()):
@@ -163,15 +166,11 @@ class BlockKrylov:
                 told(space.products, float(residuals[:k].max(initial=0.0)) / (space.norm or 1.0))
                 if space.size == n or space.products >= budget:
                     break
-                done = space.size >= k and _settled(
-                    values[:k], residuals[:k], tol, space.norm, dtype, self.floor
-                )
-                if both:
-                    share, least = OTHER_END
-                    done = done and residuals[-1] <= max(-share * values[-1], least * space.norm)
-                done = done and bool(
-                    np.all(residuals[roughly] <= ROUGHLY * np.abs(values[roughly]))
-                )
+                wanted = _allowed(values[:k], tol, space.norm, dtype, self.floor)
+                least = OTHER_END[1] * space.norm if both else None
+                worst = _worst(values, residuals, wanted, more, least)
+                done = space.size >= k and worst <= 1
+                space.look_after(worst)
                 if done and space.explored():
                     if not space.may_hide(values[:k], tol, self.floor):
                         break
@@ -182,7 +181,8 @@ class BlockKrylov:
                     if both:
                         keep[-4:] = np.arange(-4, 0)  # the other end must not be forgotten
                     space.restart(values, S, keep)
-            here.finish(**space.state())
+            if is_kept():
+                here.finish(**space.state())
             return space
 
     @staticmethod
@@ -194,7 +194,7 @@ class BlockKrylov:
 
 _COUNTS = (
     *("size", "random_columns", "waiting", "products", "entered", "patience", "looked"),
-    *("fresh", "before", "last"),
+    *("fresh", "before", "last", "wait"),
 )
 
 
@@ -221,6 +221,8 @@ class _Space:
         self.entered = 0  # products made when the last random block joined
         self.patience = 0  # products a random block must be followed for
         self.looked = 0  # products made at the last look
+        self.wait = 0  # blocks until the next one
+        self.way = 0.0  # decades that residuals were too large by then
         self.fresh = True  # the next block may couple to all of Q, not to the last two blocks only
         self.before = 0  # where the block before the last begins
         self.unit = 0.0  # power of two that brings A near 1, known after the first product
@@ -247,7 +249,7 @@ class _Space:
             "next": self.next,
             "coupling": self.coupling,
             "counts": np.array([getattr(self, name) for name in _COUNTS], np.int64),
-            "sizes": np.array([self.norm, self.unit]),
+            "sizes": np.array([self.norm, self.unit, self.way]),
             "rng": rng_state(self.rng),
         }
 
@@ -258,7 +260,7 @@ class _Space:
         self.Q[:, : self.size] = state["Q"]
         self.H[: self.size, : self.size] = state["H"]
         self.next, self.coupling = state["next"], state["coupling"]
-        self.norm, self.unit = state["sizes"].tolist()
+        self.norm, self.unit, self.way = state["sizes"].tolist()
         set_rng(self.rng, state["rng"])
 
     def grow(self) -> None:
@@ -278,16 +280,8 @@ class _Space:
         """Project A's image of the next block on all blocks so far; the rest comes next."""
         j, b = self.size, self.next.shape[1]
         used = j + b
-        self.norm = max(self.norm, _longest(X))
         # A is symmetric: its image couples to the last two blocks, and only rounding to the others
-        first = 0 if self.fresh else self.before
-        column = np.zeros((used, b))
-        column[first:] = project(self.Q, first, used, X)
-        subtract(self.Q, first, used, column[first:], X)
-        left = _longest(X)
-        again = project(self.Q, 0, used, X)
-        subtract(self.Q, 0, used, again, X)
-        column += again
+        column, G, left = join(self.Q, 0 if self.fresh else self.before, used, X)
         self.before, self.fresh = j, False
         self.H[: j + b, j : j + b] = column
         self.H[j : j + b, : j + b] = column.T
@@ -295,21 +289,23 @@ class _Space:
         self.H[j : j + b, j : j + b] = (last + last.T) / 2
         self.size, self.products, self.solved = j + b, self.products + b, None
         self.random_columns, self.waiting = self.random_columns + self.waiting, 0
-        self._orthonormal_next(X, left)
+        # a column of A Q has a part in Q and a part in X
+        self.norm = max(self.norm, float(np.sqrt((np.sum(column**2, axis=0) + np.diag(G)).max())))
+        self._orthonormal_next(X, G, left)
 
-    def _orthonormal_next(self, X: Array, before: float) -> None:
+    def _orthonormal_next(self, X: Array, G: Array, before: float) -> None:
         """``next`` and ``coupling`` from X = next * coupling, without what is rounding.
 
         X was about ``before`` long when it was last made orthogonal to Q.
         """
         noise = 2 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
         self.last = X.shape[1]
-        self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
+        self.next, self.coupling = _orthonormal(X, G, noise)
+        most = len(X) - self.size
+        self.next, self.coupling = self.next[:, :most], self.coupling[:most]
         if self.next.shape[1] == 0:  # the space is closed under A: look elsewhere
-            self.coupling = np.zeros((0, self.last))
             self.invite(self.last)
             return
-        self.coupling = project(self.next, 0, self.next.shape[1], X)
         magnified = before / np.linalg.norm(self.coupling, axis=1).min()
         if magnified > 1e3:  # dividing by a small number magnified what rounding left of Q in X
             again = 1 if magnified * np.finfo(self.dtype).eps < 1e-3 else 2
@@ -364,10 +360,17 @@ class _Space:
     def worth_a_look(self) -> bool:
         """Not after every block of a small map: solving the small problem takes time too."""
         large = len(self.Q) * self.last > 8 * OFTEN
-        due = bool(self.products - self.looked >= (self.last if large else max(2 * self.last, 8)))
-        if due:
-            self.looked = self.products
-        return due
+        return bool(self.products - self.looked >= self.last * (1 if large else self.wait))
+
+    def look_after(self, worst: float) -> None:
+        """When to look again, residuals being at worst so many times too large.
+
+        They fall by a decade a block at most, as a rule, and hardly faster than lately.
+        """
+        way = float(np.log10(min(max(worst, 1.0), 1e12)))
+        lately = (self.way - way) * self.last / max(self.products - self.looked, 1)
+        blocks = min(max(way, 2.0), 0.6 * way / lately if lately > 0 else np.inf)
+        self.wait, self.way, self.looked = int(min(max(blocks, 1), 4)), way, self.products
 
     def explored(self) -> bool:
         """Whether the last random block was followed for as long as the one before it needed."""
@@ -417,7 +420,7 @@ def audited(A: LinearMap, V: Array, which: str, tol: float, norm: float, unit: f
 
 def _polished(V: Array) -> Array:
     """An orthonormal basis of V's columns, which nearly are one."""
-    G = _inner(V, V)
+    G = gram(V)
     if np.abs(G - np.eye(len(G))).max(initial=0.0) < 1e-3:
         return np.asarray(V @ _inverse_root(G).astype(V.dtype))
     return np.ascontiguousarray(np.linalg.qr(V)[0])
@@ -428,30 +431,34 @@ def apply(A: LinearMap, V: Array) -> Array:
     return times(A, V) if isinstance(A, np.ndarray) else A @ V
 
 
-def _orthonormal(X: Array, noise: float) -> Array:
-    """An orthonormal basis of X's columns, without the directions shorter than ``noise``.
+def _orthonormal(X: Array, G: Array, noise: float) -> tuple[Array, Array]:
+    """B and R, X = B R: an orthonormal basis, without the directions shorter than ``noise``.
 
-    X' X = E D E' gives the basis X E D^-1/2. Squaring blurs directions much shorter than the
-    longest, so those are taken in a second round, after the long ones are removed from them.
+    G = X' X = E D E' gives the basis B = X E D^-1/2 and R = D^1/2 E'. Squaring blurs directions
+    much shorter than the longest, so those are taken in a second round, after the long ones are
+    removed from them.
     """
-    G = _inner(X, X)
     D, E = np.linalg.eigh(G)
     longest = float(D[-1]) if len(D) else 0.0
     if longest <= noise**2:
-        return X[:, :0]
+        return X[:, :0], np.zeros((0, X.shape[1]))
     clear = max(noise**2, 1e-8 * longest) < D
-    B = X @ (E[:, clear] / np.sqrt(D[clear])).astype(X.dtype)
-    B = B @ _inverse_root(_inner(B, B)).astype(X.dtype)
+    roots = np.sqrt(D[clear])
+    B = turned(X, E[:, clear] / roots)
+    if clear.all() and X.dtype == np.float32 and X.shape[1] == 4:  # D has digits to spare
+        return B, roots[:, None] * E.T
+    B = turned(B, _inverse_root(gram(B)))
     rest = np.ascontiguousarray(X @ E[:, ~clear].astype(X.dtype))
     if rest.shape[1] and longest * 1e-8 > noise**2:
         for _ in range(2):
             rest -= B @ (B.T @ rest)
-        B = np.concatenate([B, _orthonormal(rest, noise)], axis=1)
-        B = B @ _inverse_root(_inner(B, B)).astype(X.dtype)
-    return np.ascontiguousarray(B)
+        B = np.concatenate([B, _orthonormal(rest, gram(rest), noise)[0]], axis=1)
+        B = turned(B, _inverse_root(gram(B)))
+    B = np.ascontiguousarray(B)
+    return B, project(B, 0, B.shape[1], X)
 
 
-def _inner(X: Array, Y: Array, unit: float = 1.0) -> Array:
+def _inner(X: Array, Y: Array, unit: float) -> Array:
     """X' Y times ``unit`` in float64, a slice of rows at a time."""
     total = np.zeros((X.shape[1], Y.shape[1]))
     step = max(1, 400_000 // max(X.shape[1], 1))
@@ -461,30 +468,32 @@ def _inner(X: Array, Y: Array, unit: float = 1.0) -> Array:
     return total
 
 
-def _longest(X: Array) -> float:
-    """The length of its longest column."""
-    return float(np.sqrt(np.einsum("ij,ij->j", X, X).max()))
-
-
 def _inverse_root(G: Array) -> Array:
     """G^-1/2 of a matrix near the identity."""
     D, E = np.linalg.eigh(G)
     return np.asarray((E / np.sqrt(D)) @ E.T)
 
 
-def _settled(
-    values: Array,
-    residuals: Array,
-    tol: float,
-    norm: float,
-    dtype: np.dtype[Any],
-    floor: float,
-) -> bool:
-    """Each residual within half the tolerance of its own value, or as small as makes sense.
+def _allowed(values: Array, tol: float, norm: float, dtype: np.dtype[Any], floor: float) -> Array:
+    """Residuals to reach: half the tolerance of each value, or as small as makes sense.
 
     Asking relative to the pair's own value keeps small pairs accurate; below a thousandth of the
     largest (``floor``), or at rounding, nobody gains from asking for more.
     """
     wanted = 0.5 * tol * np.maximum(np.abs(values), floor * norm)
     rounding = min(20 * float(np.finfo(dtype).eps), 0.5 * tol) * norm
-    return bool(np.all(residuals <= np.maximum(wanted, rounding)))
+    return np.maximum(wanted, max(rounding, _tiny))
+
+
+def _worst(values: Array, residuals: Array, wanted: Array, more: int, least: float | None) -> float:
+    """How many times too large a residual is, at most.
+
+    Pairs are judged by the residuals ``wanted`` of them, ``more`` that follow by their own values,
+    and the last, if ``least`` is given, by its value or by that.
+    """
+    k = len(wanted)
+    rough = np.maximum(ROUGHLY * np.abs(values[k : k + more]), _tiny)
+    found = [residuals[:k] / wanted, residuals[k : k + more] / rough]
+    if least is not None:
+        found.append(residuals[-1:] / max(-OTHER_END[0] * values[-1], least, _tiny))
+    return float(np.concatenate(found).max())
