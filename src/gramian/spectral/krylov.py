@@ -300,7 +300,7 @@ class _Space:
         """``next`` and ``coupling`` from X = next * coupling, without what is rounding."""
         noise = 2 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
         self.last = X.shape[1]
-        self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
+        self.next = orthonormal(X, noise)[:, : len(X) - self.size]
         if self.next.shape[1] == 0:  # the space is closed under A: look elsewhere
             self.coupling = np.zeros((0, self.last))
             self.invite(self.last)
@@ -413,7 +413,7 @@ def apply(A: LinearMap, V: Array) -> Array:
     return times(A, V) if isinstance(A, np.ndarray) else A @ V
 
 
-def _orthonormal(X: Array, noise: float) -> Array:
+def orthonormal(X: Array, noise: float) -> Array:
     """An orthonormal basis of X's columns, without the directions shorter than ``noise``.
 
     X' X = E D E' gives the basis X E D^-1/2. Squaring blurs directions much shorter than the
@@ -431,7 +431,7 @@ def _orthonormal(X: Array, noise: float) -> Array:
     if rest.shape[1] and longest * 1e-8 > noise**2:
         for _ in range(2):
             rest -= B @ (B.T @ rest)
-        B = np.concatenate([B, _orthonormal(rest, noise)], axis=1)
+        B = np.concatenate([B, orthonormal(rest, noise)], axis=1)
         B = B @ _inverse_root(_gram(B)).astype(X.dtype)
     return np.ascontiguousarray(B)
 
@@ -440,7 +440,7 @@ def _gram(X: Array) -> Array:
     """X' X in float64, a slice of rows at a time."""
     total = np.zeros((X.shape[1], X.shape[1]))
     for a in range(0, len(X), 65_536):
-        part = X[a : a + 65_536].astype(np.float64)
+        part = X[a : a + 65_536].astype(np.float64, copy=False)
         total += part.T @ part
     return total
 
