@@ -1,5 +1,7 @@
 """Two levels: no pair is missed, on graphs good and bad; and where another route takes over."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -42,7 +44,7 @@ def linked(parts, weight):
     """Parts in a row, each held by one edge to the next."""
     starts = np.cumsum([0, *[each.shape[0] for each in parts]])
     W = sp.block_diag(parts, format="lil")
-    for a, b in zip(starts, starts[1:-1], strict=False):
+    for a, b in pairwise(starts[:-1]):
         W[a, b] = W[b, a] = weight
     return sp.csr_array(W)
 
@@ -172,9 +174,7 @@ def test_where_another_route_takes_over():
     assert np.allclose(route(squared, 3, "smallest", start=u).values, exact[:3] ** 2, atol=1e-12)
     weighted = sp.diags_array(u) @ L @ sp.diags_array(u)  # its diagonal is not constant
     assert not is_laplacian(sp.csr_array(weighted)) and not is_laplacian(L * 1e-200)
-    with pytest.raises(NothingToInvertError):  # pairs alone: groups are half as many as points
-        pairs = sp.block_diag([chain(2)] * 100, format="csr")
-        two_level._Correction(*laplacian(pairs), 10**9)
+    with pytest.raises(NothingToInvertError):  # as many groups as points
         two_level._Correction(sp.eye_array(100, format="csr"), np.ones(100) / 10, 10**9)
     with pytest.raises(InputError, match="NaN"):
         route(L * np.nan, 3, "smallest", start=u)
@@ -190,7 +190,7 @@ def test_the_plan_takes_it_for_large_graphs():
     other, _ = bottom(L, u, 2, solver="shift-invert")
     assert np.allclose(pairs.values, other.values, rtol=1e-10)
     assert np.isclose(pairs.scale, other.scale, rtol=0.01)
-    same_up_to_signs(pairs.vectors, other.vectors, atol=1e-6)
+    same_up_to_signs(pairs.vectors, other.vectors, rtol=1e-5)
 
 
 def test_laplacian_eigenmaps_say_beforehand_what_they_do():
@@ -200,7 +200,7 @@ def test_laplacian_eigenmaps_say_beforehand_what_they_do():
     assert "two levels" in LaplacianEigenmaps(2, n_neighbors=10).plan(X).route
     whole = LaplacianEigenmaps(2, n_neighbors=10, solver="shift-invert").fit(X)
     assert model.residuals_.max() <= model.tolerance_
-    same_up_to_signs(model.embedding_, whole.embedding_, atol=1e-5 * whole.embedding_.std())
+    same_up_to_signs(model.embedding_, whole.embedding_, rtol=1e-5)
 
 
 def plain_groups(L, share):
