@@ -1,14 +1,11 @@
-"""Genotypes ready for eigenvectors: counted once, then standardized as they are decoded.
+"""Genotypes standardized as they are decoded, and what missing calls take from sums over them.
 
-1. survey   calls, copies and squares of each variant, missing calls of each sample: one pass
-2. choose   variants that vary and pass the filters, their means and scales
-3. map      Z = (g - mean) / scale, a missing call 0; n samples x kept variants, never stored
+Z = (g - mean) / scale, a missing call 0; n samples x kept variants, never stored for a .bed file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,112 +13,15 @@ import numpy as np
 from gramian.data.array_rows import ArrayRows
 from gramian.data.centering import Centering
 from gramian.data.plink import BedRows
-from gramian.errors import InputError
+from gramian.data.rows import RowBlocked
+from gramian.data.variants import Calls, describe
+from gramian.errors import InputError, MemoryRefusedError
 from gramian.loops.threads import ordered_sum, pause, run
 from gramian.maps import Array, ImplicitMap
-from gramian.show.text import count, visible
+from gramian.memory import budget, in_words
 
 _COPIES = np.array([2.0, 0.0, 1.0, 0.0])
 _swapped = [3, 1, 2, 0]  # the codes, counting the other allele
-_codes = {-9.0, -1.0, 3.0, 9.0}  # what other programs write for "no call"
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What one pass tells: sums over the calls of each variant, missing calls of each sample."""
-
-    called: Array
-    copies: Array
-    spread: Array  # sum of squared deviations from the mean
-    missing: Array
-    whole: bool  # whether all calls are 0, 1 or 2
-
-    @property
-    def mean(self) -> Array:
-        """Mean number of copies of each variant; 0 where there is no call."""
-        return self.copies / np.maximum(self.called, 1)
-
-
-def survey(rows: Any, dosages: bool) -> Calls:
-    """Count the calls; with ``dosages`` they must lie between 0 and 2."""
-    return _survey_bed(rows) if isinstance(rows, BedRows) else _survey_array(rows, dosages)
-
-
-def _survey_bed(rows: BedRows) -> Calls:
-    from gramian.loops.genotypes import count_codes
-
-    n, m = rows.shape
-    counts = np.zeros((m, 4), np.int64)
-    blocks = variant_blocks(rows, m)
-    spoiled = np.full(len(blocks), -1)
-
-    def piece(i: int, missing: Array) -> None:
-        a, b = blocks[i]
-        spoiled[i] = count_codes(rows.packed(a, b), n, counts[a:b], missing)
-
-    with rows._visit():
-        missing = ordered_sum(piece, len(blocks), lambda: np.zeros(n, np.int64))
-    for (a, _), found in zip(blocks, spoiled, strict=True):
-        if found >= 0:
-            raise InputError(
-                f"{rows.path}: variant {a + found + 1} ({visible(rows.variants[a + found])}) ends "
-                f"in a byte whose {4 - n % 4} spare places are not zero: its {rows.width} bytes "
-                f"hold more than {n} samples, so the .fam belongs to another file"
-            )
-    twos, none, ones = counts[:, 0], counts[:, 1], counts[:, 2]
-    copies, called = 2 * twos + ones, n - none
-    spread = (called * (copies + 2 * twos) - copies**2) / np.maximum(called, 1)  # whole numbers
-    return Calls(called, copies.astype(np.float64), spread, missing, True)
-
-
-def _survey_array(rows: Any, dosages: bool) -> Calls:
-    n, p = rows.shape
-    called, copies, spread = np.zeros(p, np.int64), np.zeros(p), np.zeros(p)
-    missing, whole, seen = np.zeros(n, np.int64), True, set[float]()
-    for block in rows.row_blocks():
-        X = rows.read_rows(block).astype(np.float64)
-        here = ~np.isnan(X)
-        _refuse_values(X, here, block.start, dosages)
-        g = np.where(here, X, 0.0)
-        called += here.sum(axis=0)
-        copies += g.sum(axis=0)
-        missing[block] = p - here.sum(axis=1)
-        found = np.unique(g)
-        whole = whole and bool(np.isin(found, (0.0, 1.0, 2.0)).all())
-        if len(seen) < 8:
-            seen |= set(found[:8])
-    mean = copies / np.maximum(called, 1)
-    for block in rows.row_blocks():
-        apart = rows.read_rows(block).astype(np.float64) - mean
-        spread += np.nansum(apart * apart, axis=0)
-    spread[spread <= 1e-24 * called * mean**2] = 0.0  # what rounding of the mean leaves
-    if seen & _codes and seen <= _codes | {0.0, 1.0, 2.0}:
-        raise InputError(
-            f"the counts hold {min(seen & _codes):g} beside 0, 1 and 2, which looks like a code "
-            "for a missing call; write NaN there"
-        )
-    return Calls(called, copies, spread, missing, whole)
-
-
-def _refuse_values(X: Array, here: Array, first: int, dosages: bool) -> None:
-    bad = np.argwhere(here & ~((X >= 0) & (X <= 2) if dosages else np.isfinite(X)))
-    if len(bad):
-        row, column = bad[0]
-        legal = (
-            "copies of an allele are from 0 to 2 (NaN: no call); scaling='unit' takes any numbers"
-            if dosages and np.isfinite(X[row, column])
-            else "inf is no number of copies; NaN stands for a missing call"
-        )
-        raise InputError(
-            f"X holds {X[row, column]:g} at row {first + row}, column {column} (counted from 0): "
-            f"{legal}"
-        )
-
-
-def variant_blocks(rows: BedRows, m: int) -> list[tuple[int, int]]:
-    """A fixed partition of ``m`` variants: blocks of bounded size, sixteen or more."""
-    step = max(1, min(rows.block_bytes // (4 * rows.width), -(-m // 16)))
-    return [(a, min(a + step, m)) for a in range(0, m, step)]
 
 
 class Standardized(ImplicitMap):
@@ -137,7 +37,7 @@ class Standardized(ImplicitMap):
     """
 
     resident, two_bit = False, True
-    block = 16  # vectors that cost little more than one
+    block = 8  # vectors beside which decoding costs little; more would need more products in all
 
     def __init__(self, rows: BedRows, kept: Array, tables: Array) -> None:
         self.rows, self.kept = rows, kept
@@ -153,50 +53,49 @@ class Standardized(ImplicitMap):
 
     def read(self, a: int, b: int) -> Array:
         """The bytes of kept variants a:b."""
-        if self._all:
-            return self.rows.packed(a, b)
-        first, last = self.kept[a], self.kept[b - 1] + 1
-        if last - first > 4 * (b - a):  # far apart: only those
-            return np.concatenate([self.rows.packed(v, v + 1) for v in self.kept[a:b]])
-        return self.rows.packed(first, last)[self.kept[a:b] - first]
+        return self.rows.packed(a, b) if self._all else self.rows.chosen(self.kept[a:b])
 
     def _times(self, V: Array) -> Array:
-        from gramian.loops import genotypes
+        from gramian.loops import genotypes, products
 
-        W, m = self._padded(V)
+        W = products.aligned(len(V), _fours(V), self.dtype)
+        W[:, : V.shape[1]] = V
 
         def step(a: int, b: int, Z: Array, total: Array) -> None:
-            genotypes.adjoint(self.read(a, b), self.tables[a:b], W[a:b], Z, total)
+            tables = self.tables[a:b]
+            genotypes.adjoint(self.read(a, b), tables, self.shape[0], W[a:b], Z, total)
 
-        return self._fold(step, W.shape[1])[:, :m].astype(self.dtype)
+        return self._upright(self._fold(step, W.shape[1]), V).astype(self.dtype)
 
     def _times_T(self, U: Array) -> Array:
         return self.adjoint(U).astype(self.dtype)
 
     def adjoint(self, U: Array) -> Array:
         """Z' U in float64."""
-        from gramian.loops import genotypes, products
+        from gramian.loops import genotypes
 
-        U, m = self._padded(U)
-        out = products.aligned(self.shape[1], U.shape[1], np.float64)
+        V, out = self._turned(U), np.zeros((self.shape[1], U.shape[1]))
 
         def step(a: int, b: int, Z: Array, total: Array) -> None:
-            genotypes.times(self.read(a, b), self.tables[a:b], U, Z, out[a:b])
+            Y = np.empty((len(V) // 4, len(Z), 4))
+            tables = self.tables[a:b]
+            genotypes.times(self.read(a, b), tables, self.shape[0], V, Z, Y, out[a:b])
 
         self._fold(step, 0)
-        return np.asarray(out[:, :m])
+        return out
 
     def row_gram(self, U: Array) -> Array:
-        """Z (Z' U) in one pass."""
-        from gramian.loops import genotypes, products
+        """Z (Z' U) in one pass, in float64."""
+        from gramian.loops import genotypes
 
-        U, m = self._padded(U)
+        V = self._turned(U)
 
         def step(a: int, b: int, Z: Array, total: Array) -> None:
-            Y = products.aligned(len(Z), U.shape[1], self.dtype)
-            genotypes.gram(self.read(a, b), self.tables[a:b], U, Z, Y, total)
+            Y = np.empty((len(V) // 4, len(Z), 4), self.dtype)
+            tables = self.tables[a:b]
+            genotypes.gram(self.read(a, b), tables, self.shape[0], V, Z, Y, total)
 
-        return self._fold(step, U.shape[1])[:, :m]
+        return self._upright(self._fold(step, len(V)), U)
 
     def outer(self) -> Array:
         """Z Z' in float64: blocks decoded by us, multiplied by BLAS on all its threads."""
@@ -216,8 +115,8 @@ class Standardized(ImplicitMap):
                 def piece(i: int, a: int = a, cuts: Array = cuts) -> None:
                     begin, end = cuts[i], cuts[i + 1]
                     if begin < end:
-                        tables, into = self.tables[begin:end], Z[begin - a : end - a]
-                        decode(self.read(begin, end), tables, 0, end - begin, 0, n, into)
+                        packed, tables = self.read(begin, end), self.tables[begin:end]
+                        decode(packed, tables, 0, end - begin, 0, n, Z, begin - a, 0)
 
                 run(piece, 16)
                 part = multiply(1.0, Z[: b - a].T, beta=1.0, c=part, overwrite_c=True)
@@ -231,34 +130,50 @@ class Standardized(ImplicitMap):
         """The same calls, worth something else."""
         return Standardized(self.rows, self.kept, tables)
 
-    def _padded(self, V: Array) -> tuple[Array, int]:
-        """V in our dtype, its columns padded to whole vectors, and how many there are."""
-        from gramian.loops.products import aligned, padded
+    @property
+    def _far(self) -> int:
+        """How long a row of a thin block over samples is, on its side."""
+        from gramian.loops.products import lanes, odd_vectors
 
-        m = V.shape[1]
-        block = aligned(V.shape[0], padded(m, self.dtype), self.dtype)
-        block[:, :m] = V
-        return block, m
+        return odd_vectors(self.shape[0] + 3 * lanes(self.dtype), self.dtype)
 
-    def _fold(self, step: Callable[[int, int, Array, Array], None], wide: int) -> Array:
+    def _turned(self, U: Array) -> Array:
+        """A block over samples on its side, in our dtype, of fours of rows."""
+        from gramian.loops.products import aligned
+
+        out = aligned(_fours(U), self._far, self.dtype)
+        out[: U.shape[1], : len(U)] = U.T
+        return np.asarray(out)
+
+    def _upright(self, out: Array, like: Array) -> Array:
+        """The block over samples whose side ``out`` shows, with as many columns as ``like``."""
+        return np.ascontiguousarray(out[: like.shape[1], : self.shape[0]].T)
+
+    def _fold(self, step: Callable[[int, int, Array, Array], None], many: int) -> Array:
         """The sum over blocks of variants: sixteen running totals, added up in a fixed order."""
         from gramian.loops.genotypes import PANEL
-        from gramian.loops.products import aligned, depth_for, odd_vectors
+        from gramian.loops.products import aligned, depth_for, lanes, odd_vectors
 
         n, m = self.shape
         panel = min(n, PANEL)
-        blocks = variant_blocks(self.rows, m)
+        wide = odd_vectors(panel + 3 * lanes(self.dtype), self.dtype)
+        blocks = self.rows.variant_blocks(m)
         groups = min(16, len(blocks))
         bounds = [len(blocks) * g // groups for g in range(groups + 1)]
 
         def piece(g: int, total: Array) -> None:
-            Z = aligned(depth_for(panel, self.dtype), odd_vectors(panel, self.dtype), self.dtype)
+            Z = aligned(depth_for(wide, self.dtype), wide, self.dtype)
             for a, b in blocks[bounds[g] : bounds[g + 1]]:
                 pause()
                 step(a, b, Z, total)
 
         with self.rows._visit():
-            return np.asarray(ordered_sum(piece, groups, lambda: aligned(n, wide, np.float64)))
+            return np.asarray(ordered_sum(piece, groups, lambda: aligned(many, self._far, float)))
+
+
+def _fours(V: Array) -> int:
+    """As many columns as V has, in whole fours."""
+    return -(-V.shape[1] // 4) * 4
 
 
 def standardized(rows: Any, kept: Array, mean: Array, scale: Array, swapped: Array) -> Any:
@@ -296,12 +211,48 @@ def _missing_in_both(M: Standardized) -> Array:
     from gramian.loops.genotypes import add_missing_pairs
 
     n, m = M.shape
-    blocks = variant_blocks(M.rows, m)
+    blocks = M.rows.variant_blocks(m)
     total = np.zeros((n, n), np.int32)
     with M.rows._visit():
         for a, b in blocks:
             add_missing_pairs(M.read(a, b), n, total)
     return (total + np.triu(total, 1).T).astype(np.float64)
+
+
+def outer_over_calls(Z: Any, rows: Any, kept: Array) -> tuple[Array, float]:
+    """ZZ', each entry divided by the variants called in both samples; the mean of those."""
+    both = called_in_both(rows, kept)
+    return Z.outer() / np.maximum(both, 1.0), float(both.mean())
+
+
+def fitted_to_calls(scores: Array, B: Array, missing: Any) -> tuple[Array, Array]:
+    """argmin |z - B' a| over the called variants of each row: (I - B_m B_m') a = B z.
+
+    Parameters
+    ----------
+    scores : array of shape (n, k)
+        B z of each row, in which a missing call counts as average.
+    B : array of shape (k, m)
+        Orthonormal rows, some of which may be 0.
+    missing : map (n, m)
+        See ``missing_map``.
+
+    Returns
+    -------
+    array of shape (n, k), array of bool of shape (n,)
+        The solutions, and which rows have too few calls to determine one: they keep their scores.
+    """
+    scores, used = scores.copy(), np.flatnonzero(B.any(axis=1))
+    upper = np.triu_indices(len(used))
+    W = np.ascontiguousarray((B[used[upper[0]]] * B[used[upper[1]]]).T, B.dtype)
+    lost = np.asarray(missing @ W, np.float64)
+    grams = np.zeros((len(scores), len(used), len(used)))
+    grams[:, upper[0], upper[1]] = grams[:, upper[1], upper[0]] = lost
+    grams = np.eye(len(used)) - grams
+    poor = np.linalg.eigvalsh(grams)[:, 0] < 1e-6
+    grams[poor] = np.eye(len(used))
+    scores[:, used] = np.linalg.solve(grams, scores[:, used, None])[:, :, 0]
+    return scores, poor
 
 
 def lengths(Z: Any) -> Array:
@@ -313,80 +264,33 @@ def lengths(Z: Any) -> Array:
     return np.concatenate([np.einsum("ij,ij->i", block, block) for block in blocks])
 
 
-def relatives(rows: Any, common: Array, limit: float = 0.177) -> list[tuple[int, int, float]]:
-    """Pairs of samples related in the first degree or closer, closest first: KING-robust kinship.
-
-    Parameters
-    ----------
-    rows : BedRows or ArrayRows
-    common : array of int
-        Variants whose rarer allele is common; some 4,000 of them, evenly spread, are looked at.
-    limit : float
-        Kinship of first-degree relatives is 0.25, of twins and duplicates 0.5, of second-degree
-        relatives 0.125; halfway between, on a scale of powers of 2, lies 0.177.
-    """
-    from gramian.loops.genotypes import kinship
-
-    n = rows.shape[0]
-    chosen = np.unique(common[np.linspace(0, len(common) - 1, min(len(common), 4096)).astype(int)])
-    if isinstance(rows, BedRows):
-        copies = np.array([2.0, np.nan, 1.0, 0.0])
-        X = np.empty((n, len(chosen)), np.int8)
-        M = Standardized(rows, chosen, np.tile(copies, (len(chosen), 1)))
-        for a in range(0, len(chosen), 64):
-            b = min(a + 64, len(chosen))
-            X[:, a:b] = _codes_of(M.read(a, b), n)
-    else:
-        found = rows.read_rows(slice(0, n))[:, chosen]
-        X = np.select([found == 2, found == 1, found == 0], [0, 2, 3], 1).astype(np.int8)
-    bits = [_bits(np.equal(X, code)) for code in (2, 0, 3)]
-    cuts = np.linspace(0, n, 33).astype(int)
-    pairs = np.zeros((32, 1000, 3))
-    many = np.zeros(32, np.int64)
-
-    def piece(i: int) -> None:
-        many[i] = kinship(*bits, cuts[i], cuts[i + 1], limit, pairs[i])
-
-    run(piece, 32)
-    found_pairs = [pairs[i, j] for i in range(32) for j in range(min(many[i], 1000))]
-    found_pairs.sort(key=lambda each: -each[2])
-    return [(int(i), int(j), float(value)) for i, j, value in found_pairs]
-
-
-def _codes_of(packed: Array, n: int) -> Array:
-    """Codes of some variants, n samples x variants."""
-    four = (packed[:, :, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3
-    return four.reshape(len(packed), -1)[:, :n].T
-
-
-def _bits(truth: Array) -> Array:
-    """Truth values by row as words of 64 bits."""
-    n, m = truth.shape
-    padded = np.zeros((n, -(-m // 64) * 64), bool)
-    padded[:, :m] = truth
-    return np.packbits(padded, axis=1).view(np.uint64)
-
-
-def describe(sample: int, labels: tuple[str, ...] | None) -> str:
-    """A sample by name, or by number."""
-    return f"sample {sample + 1}" if labels is None else f"sample {visible(labels[sample], 40)}"
-
-
-def missing_share(calls: Calls) -> float:
-    """Share of all calls that are missing."""
-    return float(calls.missing.sum() / max(len(calls.missing) * len(calls.called), 1))
-
-
-def dropped_words(constant: int, empty: int, rare: int, gappy: int) -> str:
-    """How many variants were left out and why; empty if none."""
-    parts = [
-        f"{count(many, 'variant')} {why}"
-        for many, why in (
-            (empty, "without any call"),
-            (constant, "with equal calls"),
-            (rare, "of rare alleles"),
-            (gappy, "with too many missing calls"),
+def refuse_samples_without_calls(
+    rows: Any, calls: Calls, kept: Array, labels: tuple[str, ...] | None
+) -> None:
+    """Raise if a sample has no call among the variants that take part."""
+    m = len(kept)
+    if calls.missing.max() < m:
+        return
+    lost = np.asarray(missing_map(rows, kept) @ np.ones((m, 1)))[:, 0]
+    if lost.max() == m:
+        raise InputError(
+            f"{describe(int(np.argmax(lost)), labels)} has no call in the {m} variants "
+            "that take part; leave it out (plink2 --remove)"
         )
-        if many
-    ]
-    return f"left out: {', '.join(parts)}" if parts else ""
+
+
+def refuse_what_is_no_array(rows: Any, memory: Any) -> None:
+    """Raise for what is no one array that fits the memory; a .bed file is not asked here."""
+    if any(isinstance(part, BedRows) for part in getattr(rows, "parts", ())):
+        raise InputError(
+            "several .bed files may count different alleles; merge them into one first "
+            "(plink --bmerge)"
+        )
+    if not isinstance(rows, RowBlocked):
+        raise InputError("a sparse file is not supported: pass a .bed file, or a dense array")
+    needed, allowed = 3 * rows.dtype.itemsize * rows.shape[0] * rows.shape[1], budget(memory)
+    if needed > allowed:
+        raise MemoryRefusedError(
+            f"standardized counts need {in_words(needed)}, the budget is {in_words(allowed)}; "
+            "write the calls as a .bed file, which stays packed, or raise memory="
+        )

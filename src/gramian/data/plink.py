@@ -67,8 +67,8 @@ class BedRows(RowBlocked):
         from gramian.loops.genotypes import decode
 
         out = np.empty((stop - start, self.shape[0]), self.dtype)
-        tables = np.broadcast_to(_COPIES.astype(self.dtype), (len(out), 4))
-        decode(self.packed(start, stop), tables, 0, len(out), 0, self.shape[0], out)
+        tables = np.tile(_COPIES.astype(self.dtype), (len(out), 1))
+        decode(self.packed(start, stop), tables, 0, len(out), 0, self.shape[0], out, 0, 0)
         return out
 
     def _minor(self, start: int, stop: int) -> Array:
@@ -84,6 +84,18 @@ class BedRows(RowBlocked):
             at, many = len(_MAGIC) + start * self.width, (stop - start) * self.width
             packed = read_items(self.path, file, at, many, np.dtype(np.uint8))
         return packed.reshape(-1, self.width)
+
+    def chosen(self, which: Array) -> Array:
+        """The bytes of the variants ``which``, in rising order."""
+        first, last = which[0], which[-1] + 1
+        if last - first > 4 * len(which):  # far apart: only those
+            return np.concatenate([self.packed(v, v + 1) for v in which])
+        return self.packed(first, last)[which - first]
+
+    def variant_blocks(self, m: int) -> list[tuple[int, int]]:
+        """A fixed partition of ``m`` variants: blocks of bounded size, sixteen or more."""
+        step = max(1, min(self.block_bytes // (4 * self.width), -(-m // 16)))
+        return [(a, min(a + step, m)) for a in range(0, m, step)]
 
     def _refuse_wrong(self) -> None:
         n, m = self.shape

@@ -9,18 +9,10 @@ P. Vanek, J. Mandel and M. Brezina, Computing 56 (1996).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from gramian.loops.gather import _load, _loop, _spread, _store
-from gramian.loops.gather import _row as _row_of
+from gramian.loops.gather import gathered
 from gramian.loops.tile import at, compiled
-
-_four = ir.VectorType(ir.DoubleType(), 4)
 
 
 @compiled
@@ -74,33 +66,13 @@ def aggregate(starts, columns, values, share, labels):
     return groups
 
 
-@intrinsic
-def _row(typing: Any, x: Any, j: Any, count: Any, V: Any, out: Any) -> Any:
-    """A row of a sparse matrix times V, both of four columns in float64: pointers."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        x, j, count, V, out = arguments
-
-        def step(t: Any, sums: list[Any]) -> list[Any]:
-            value = _spread(builder, builder.load(builder.gep(x, [t])), _four)
-            line = _load(builder, _row_of(builder, j, t, V, 4), _four, 8)
-            product = builder.fmul(value, line, flags=("contract",))
-            return [builder.fadd(sums[0], product, flags=("contract",))]
-
-        zeros = ir.Constant(_four, [0.0] * 4)
-        _store(builder, _loop(builder, count, [zeros], step)[0], out, 8)
-        return context.get_dummy_value()
-
-    return types.void(x, j, types.intp, V, out), build
-
-
 @compiled
 def times(starts, columns, values, first, last, V, out):
     """out = A V in rows first:last of A, for four columns."""
     for i in range(first, last):
         e = np.intp(starts[i])
         stored = np.intp(starts[i + 1]) - e
-        _row(at(values, e), at(columns, e), stored, at(V, 0), at(out, 4 * i))
+        gathered(at(values, e), at(columns, e), stored, at(V, 0), at(out, 4 * i), (0, 0, 0, 0))
 
 
 @compiled
@@ -119,7 +91,7 @@ def relaxed(starts, columns, values, first, last, step, left, keep, give, new, t
     for i in range(first, last):
         e = np.intp(starts[i])
         stored = np.intp(starts[i + 1]) - e
-        _row(at(values, e), at(columns, e), stored, at(step, 0), at(row, 0))
+        gathered(at(values, e), at(columns, e), stored, at(step, 0), at(row, 0), (0, 0, 0, 0))
         for c in range(4):
             left[i, c] -= row[0, c]
             new[i, c] = keep * step[i, c] + give * left[i, c]

@@ -5,41 +5,41 @@ of PLINK: 0 two copies of the first allele, 1 missing, 2 one copy, 3 none. A tab
 the four codes is worth in each variant: Z[v, s] = table[v, code]. Z is never stored: a cacheful of
 variants is decoded, used and forgotten.
 
-    times      out += Z U
-    adjoint    out += Z' W
-    gram       out += Z' (Z U)       a cacheful is decoded once and used twice
+    times      out += Z U'
+    adjoint    out += W' Z
+    gram       out += (Z U')' Z       a cacheful is decoded once and used twice
+
+Thin blocks over samples lie on their side, a vector a row, so that registers are filled along the
+samples whatever the number of vectors; they come in fours. Rows of such blocks go on with zeros for
+up to four registers beyond the samples.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from gramian.loops.products import CHUNK, _add_AB, _add_AtB
-from gramian.loops.tile import compiled
+from gramian.loops.products import CHUNK
+from gramian.loops.tile import at, compiled, dots_4x4, tile_4x4
+from gramian.loops.unpack import unpack
 
-PANEL = 16_384  # samples decoded at a time
+PANEL = 4096  # samples decoded at a time
 
 
 @compiled
-def decode(packed, tables, start, stop, left, columns, Z):
-    """Z[v - start, j] = what variant v is worth in sample left + j; ``left`` is a multiple of 4."""
-    pair = np.empty((16, 2), Z.dtype)  # half a byte is two samples
-    whole = np.uint64(columns // 4)
-    for v in range(start, stop):
-        line, into, table = packed[v, left // 4 :], Z[v - start], tables[v]
-        for half in range(16):
-            pair[half, 0] = table[half & 3]
-            pair[half, 1] = table[half >> 2]
-        for b in range(whole):
-            byte = line[b]
-            low, high = byte & np.uint8(15), byte >> np.uint8(4)
-            s = np.uint64(4) * b
-            into[s] = pair[low, 0]
-            into[s + np.uint64(1)] = pair[low, 1]
-            into[s + np.uint64(2)] = pair[high, 0]
-            into[s + np.uint64(3)] = pair[high, 1]
-        for last in range(columns - columns % 4, columns):
-            into[last] = table[(line[last // 4] >> np.uint8(2 * (last % 4))) & np.uint8(3)]
+def decode(packed, tables, start, rows, left, columns, Z, i, c):
+    """Z[i + r, c + j] = what variant start + r is worth in sample left + j; ``left`` of fours.
+
+    ``packed``, ``tables`` and ``Z`` lie in memory without gaps.
+    """
+    width, across = packed.shape[1], Z.shape[1]
+    lanes = 64 // Z.itemsize
+    whole = columns - columns % lanes
+    for r in range(rows):
+        v, o = start + r, (i + r) * across + c
+        unpack(at(packed, v * width + left // 4), at(tables, 4 * v), whole // lanes, at(Z, o))
+        for s in range(left + whole, left + columns):
+            code = (packed[v, s // 4] >> np.uint8(2 * (s % 4))) & np.uint8(3)
+            Z[i + r, c + s - left] = tables[v, code]
 
 
 @compiled
@@ -93,49 +93,78 @@ def add_missing_pairs(packed, n, out):
 
 
 @compiled
-def times(packed, tables, U, Z, out):
-    """out[v] += sum over samples of Z[v, s] U[s]."""
-    n, (depth, wide) = U.shape[0], Z.shape
-    for v in range(0, packed.shape[0], depth):
-        rows = min(depth, packed.shape[0] - v)
-        for left in range(0, n, wide):
-            columns = min(wide, n - left)
-            decode(packed, tables, v, v + rows, left, columns, Z)
-            for c in range(0, columns, CHUNK):
-                many = min(CHUNK, columns - c)
-                _add_AB(Z, 0, rows, c, many, U, left + c, out, v, Z, depth, 0)
+def _decode_times(packed, tables, v, rows, left, columns, U, Z, Y):
+    """Z = ``rows`` variants from v on, of samples from ``left`` on; Y += Z U'.
+
+    Four variants of a few samples are decoded and multiplied before they leave the first-level
+    cache. Y[h] holds columns 4 h and up, a variant a row; rows up to the next four are scratch.
+    """
+    across, far, lanes = Z.shape[1], U.shape[1], 64 // Z.itemsize
+    for c in range(0, columns, CHUNK):
+        many = min(CHUNK, columns - c)
+        vectors = -(-many // lanes)
+        for i in range(0, rows, 4):
+            decode(packed, tables, v + i, min(4, rows - i), left + c, many, Z, i, c)
+            z = at(Z, i * across + c)
+            for h in range(Y.shape[0]):
+                u, y = at(U, 4 * h * far + left + c), at(Y, (h * Y.shape[1] + i) * 4)
+                dots_4x4(z, across, u, far, vectors, y, z, 0)
 
 
 @compiled
-def adjoint(packed, tables, W, Z, out):
-    """out[s] += sum over variants of Z[v, s] W[v]."""
-    n, (depth, wide) = out.shape[0], Z.shape
-    for v in range(0, packed.shape[0], depth):
-        rows = min(depth, packed.shape[0] - v)
-        for left in range(0, n, wide):
-            columns = min(wide, n - left)
-            decode(packed, tables, v, v + rows, left, columns, Z)
-            _add_AtB(Z, 0, rows, columns, W, v, out, left, Z, depth)
+def _add_spread(Z, rows, left, columns, W, first, group, step, out):
+    """out[4 h + c, left + s] += sum over i < rows of W[first + h group + i step + c] Z[i, s].
+
+    ``first, group, step`` count numbers of W, which lies in memory without gaps.
+    """
+    across, far = Z.shape[1], out.shape[1]
+    for s in range(0, columns, 256 // Z.itemsize):
+        z = at(Z, s)
+        for h in range(out.shape[0] // 4):
+            w, o = at(W, first + h * group), at(out, 4 * h * far + left + s)
+            tile_4x4(w, 1, step, z, across, rows, o, far, z, 0)
 
 
 @compiled
-def gram(packed, tables, U, Z, Y, out):
-    """out[s] += sum over variants of Z[v, s] (Z U)[v]; Y has room for a cacheful of Z U."""
-    n, (depth, wide) = U.shape[0], Z.shape
+def times(packed, tables, n, U, Z, Y, out):
+    """out[v, c] += sum over samples of Z[v, s] U[c, s]."""
+    depth, panel = Y.shape[1], min(n, PANEL)
     for v in range(0, packed.shape[0], depth):
         rows = min(depth, packed.shape[0] - v)
         Y[:] = 0
-        for left in range(0, n, wide):
-            columns = min(wide, n - left)
-            decode(packed, tables, v, v + rows, left, columns, Z)
-            for c in range(0, columns, CHUNK):
-                many = min(CHUNK, columns - c)
-                _add_AB(Z, 0, rows, c, many, U, left + c, Y, 0, Z, depth, 0)
-        for left in range(0, n, wide):
-            columns = min(wide, n - left)
-            if n > wide:
-                decode(packed, tables, v, v + rows, left, columns, Z)
-            _add_AtB(Z, 0, rows, columns, Y, 0, out, left, Z, depth)
+        for left in range(0, n, panel):
+            _decode_times(packed, tables, v, rows, left, min(panel, n - left), U, Z, Y)
+        for i in range(rows):
+            for c in range(out.shape[1]):
+                out[v + i, c] += Y[c // 4, i, c % 4]
+
+
+@compiled
+def adjoint(packed, tables, n, W, Z, out):
+    """out[c, s] += sum over variants of Z[v, s] W[v, c]."""
+    depth, panel, step = Z.shape[0], min(n, PANEL), W.shape[1]
+    for v in range(0, packed.shape[0], depth):
+        rows = min(depth, packed.shape[0] - v)
+        for left in range(0, n, panel):
+            columns = min(panel, n - left)
+            decode(packed, tables, v, rows, left, columns, Z, 0, 0)
+            _add_spread(Z, rows, left, columns, W, v * step, 4, step, out)
+
+
+@compiled
+def gram(packed, tables, n, U, Z, Y, out):
+    """out[c, s] += sum over variants of (sum over samples of Z[v, t] U[c, t]) Z[v, s]."""
+    depth, panel = Y.shape[1], min(n, PANEL)
+    for v in range(0, packed.shape[0], depth):
+        rows = min(depth, packed.shape[0] - v)
+        Y[:] = 0
+        for left in range(0, n, panel):
+            _decode_times(packed, tables, v, rows, left, min(panel, n - left), U, Z, Y)
+        for left in range(0, n, panel):
+            columns = min(panel, n - left)
+            if n > panel:
+                decode(packed, tables, v, rows, left, columns, Z, 0, 0)
+            _add_spread(Z, rows, left, columns, Y, 0, 4 * depth, 4, out)
 
 
 @compiled

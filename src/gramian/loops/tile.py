@@ -150,7 +150,7 @@ def _tile(rows: int, vectors: int) -> Any:
 
 tile_8x2, tile_8x1 = _tile(8, 2), _tile(8, 1)
 tile_1x2, tile_1x1 = _tile(1, 2), _tile(1, 1)
-tile_4x2 = _tile(4, 2)
+tile_4x2, tile_4x4 = _tile(4, 2), _tile(4, 4)
 
 
 @intrinsic

@@ -27,36 +27,38 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramian.data.door import Opened, open_rows
 from gramian.data.genotypes import (
-    BedRows,
-    Calls,
     Standardized,
-    called_in_both,
-    describe,
-    dropped_words,
+    fitted_to_calls,
     lengths,
     missing_map,
-    missing_share,
-    relatives,
+    outer_over_calls,
+    refuse_samples_without_calls,
+    refuse_what_is_no_array,
     standardized,
-    survey,
 )
-from gramian.data.rows import RowBlocked
-from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
+from gramian.data.plink import BedRows
+from gramian.data.variants import (
+    Calls,
+    Variants,
+    describe,
+    refuse_other_variants,
+    survey,
+    swapped_alleles,
+)
+from gramian.errors import CertificateWarning, InputError
 from gramian.inference.choose import counted_components
 from gramian.inference.shrinkage import score_shrinkage
 from gramian.maps import Array
-from gramian.memory import budget, in_words
 from gramian.methods.embedder import Embedder, generator, warn
+from gramian.quality.kinship import look_for_relatives
 from gramian.results import Embedding
-from gramian.show.text import count, number, percent
+from gramian.show.text import count
 from gramian.spectral.eigenpairs import eigenpairs
 from gramian.spectral.plan import Plan, plan, plan_axes
 from gramian.spectral.principal import Axes, RowGram, row_pairs
 
 SCALINGS = ("patterson", "unit", "none")
 NORMALIZATIONS = ("smartpca", "plink2", "variants")
-_few = 1000  # variants below which kinship is too rough an estimate to warn of
-_many = 20_000  # samples above which all pairs are not looked at
 
 
 class GenotypePCA(Embedder):
@@ -178,7 +180,10 @@ class GenotypePCA(Embedder):
         """
         check_is_fitted(self)
         opened = self._open(X, reset=False)
-        found = self._least_squares(opened, self._standardized(opened), strict=True)
+        found, poor = self._least_squares(opened, self._standardized(opened))
+        if poor.any():
+            who = describe(int(np.argmax(poor)), opened.labels)
+            raise InputError(f"{who} has too few calls to be placed; leave it out")
         return np.asarray(found * (self._gain / self.shrinkage_)).astype(opened.rows.dtype)
 
     def to_embedding(
@@ -221,27 +226,10 @@ class GenotypePCA(Embedder):
         B = self.components_[:, self.kept_]
         return np.asarray(Z @ np.ascontiguousarray(B.T, Z.dtype), np.float64)
 
-    def _least_squares(self, opened: Opened, Z: Any, strict: bool = False) -> Array:
-        """argmin |z - V a| over the called variants of each row: (I - V_m' V_m) a = V' z.
-
-        Of a sample with too few calls to determine a, missing ones count as average, unless
-        ``strict``.
-        """
-        scores, B = self._scores(Z), self.components_[:, self.kept_]
-        used = np.flatnonzero(B.any(axis=1))
-        upper = np.triu_indices(len(used))
-        W = np.ascontiguousarray((B[used[upper[0]]] * B[used[upper[1]]]).T, Z.dtype)
-        lost = np.asarray(missing_map(opened.rows, self.kept_) @ W, np.float64)
-        grams = np.zeros((len(scores), len(used), len(used)))
-        grams[:, upper[0], upper[1]] = grams[:, upper[1], upper[0]] = lost
-        grams = np.eye(len(used)) - grams
-        poor = np.linalg.eigvalsh(grams)[:, 0] < 1e-6
-        if strict and poor.any():
-            who = describe(int(np.argmax(poor)), opened.labels)
-            raise InputError(f"{who} has too few calls to be placed; leave it out")
-        grams[poor] = np.eye(len(used))
-        scores[:, used] = np.linalg.solve(grams, scores[:, used, None])[:, :, 0]
-        return scores
+    def _least_squares(self, opened: Opened, Z: Any) -> tuple[Array, Array]:
+        """argmin |z - V a| over the called variants; which samples have too few for that."""
+        B = self.components_[:, self.kept_]
+        return fitted_to_calls(self._scores(Z), B, missing_map(opened.rows, self.kept_))
 
     def placement_residual(self, X: Any) -> Array:
         """Distance of each standardized row of ``X`` from the plane of the axes."""
@@ -266,7 +254,7 @@ class GenotypePCA(Embedder):
         if self.normalization == "smartpca" and calls.missing.any():
             self._replace(opened, Z)
         self.plan_ = replace(self.plan_, passes=Z.passes)
-        self._look_for_relatives(rows, calls, opened.labels)
+        self._warn_of_relatives(rows, calls, opened.labels)
 
     def _pairs(
         self, Z: Any, rows: Any, calls: Calls, k: int, total: float
@@ -277,9 +265,7 @@ class GenotypePCA(Embedder):
         gaps = bool(calls.missing.any())
         if self.normalization == "plink2" and gaps and total > 0:
             followed = plan(np.broadcast_to(0.0, (n, n)), k, "largest", self.solver, self.memory)
-            both = called_in_both(rows, self.kept_)
-            K = Z.outer() / np.maximum(both, 1.0)
-            self._divisor = float(both.mean())
+            K, self._divisor = outer_over_calls(Z, rows, self.kept_)
             route = f"{followed.route}, each entry over the variants called in both samples"
             found = Axes(eigenpairs(K, k, **how), replace(followed, route=route))
             return found, K, float(K.trace())
@@ -292,42 +278,17 @@ class GenotypePCA(Embedder):
 
     def _choose(self, calls: Calls, opened: Opened) -> None:
         """Step 1: which variants take part, with their means and scales."""
-        n, p = opened.rows.shape
-        called, f = calls.called, calls.mean / 2
-        empty = called == 0
-        constant = ~empty & (calls.spread <= 0)
-        left = ~(empty | constant)
-        gappy = left & (n - called > self.max_missing * n)
-        rarer = np.minimum(f, 1 - f)
-        rare = left & ~gappy & (rarer < self.min_frequency) & (self.min_frequency > 0)
-        self.kept_ = np.flatnonzero(left & ~gappy & ~rare)
-        words = dropped_words(*(int(np.sum(each)) for each in (constant, empty, rare, gappy)))
-        if len(self.kept_) == 0:
-            raise InputError(f"no variant is left of {p}: {words or 'none varies'}")
-        self._refuse_samples_without_calls(calls, opened)
-        shrunk = (1 + calls.copies) / (2 + 2 * called)
-        q = shrunk if self.normalization == "smartpca" else f
-        self.scale_ = {
-            "patterson": np.sqrt(np.maximum(2 * q * (1 - q), 0.0)),
-            "unit": np.sqrt(calls.spread / np.maximum(called - 1, 1)),
-            "none": np.ones(p),
-        }[self.scaling]
-        self.mean_, self.frequencies_ = calls.mean, f
-        self.n_samples_, self.n_variants_ = n, len(self.kept_)
-        share = missing_share(calls)
-        gaps = f"{percent(share)} of the calls are missing; a missing call counts as average"
-        self.notes_ = tuple(filter(None, (words, gaps if share > 0 else "")))
-
-    def _refuse_samples_without_calls(self, calls: Calls, opened: Opened) -> None:
-        m = len(self.kept_)
-        if calls.missing.max() < m:
-            return
-        lost = np.asarray(missing_map(opened.rows, self.kept_) @ np.ones((m, 1)))[:, 0]
-        if lost.max() == m:
-            raise InputError(
-                f"{describe(int(np.argmax(lost)), opened.labels)} has no call in the {m} variants "
-                "that take part; leave it out (plink2 --remove)"
-            )
+        chosen = Variants.of(
+            calls,
+            self.scaling,
+            min_frequency=self.min_frequency,
+            max_missing=self.max_missing,
+            pulled=self.normalization == "smartpca",
+        )
+        refuse_samples_without_calls(opened.rows, calls, chosen.kept, opened.labels)
+        self.kept_, self.notes_ = chosen.kept, chosen.notes
+        self.mean_, self.scale_, self.frequencies_ = chosen.mean, chosen.scale, chosen.mean / 2
+        self.n_samples_, self.n_variants_ = opened.rows.shape[0], len(chosen.kept)
 
     @property
     def _safe_scale(self) -> Array:
@@ -335,27 +296,9 @@ class GenotypePCA(Embedder):
 
     def _standardized(self, opened: Opened) -> Any:
         """Z of these rows, by the means and scales of the fit."""
-        kept = self.kept_
-        swapped = self._swapped(opened.rows)[kept]
-        return standardized(opened.rows, kept, self.mean_[kept], self._safe_scale[kept], swapped)
-
-    def _swapped(self, rows: Any) -> Array:
-        """Variants of a file that count the allele which the fit did not."""
-        p = rows.shape[1]
-        there = getattr(rows, "alleles", None)
-        if self.alleles_ is None or there is None or there == self.alleles_:
-            return np.zeros(p, bool)
-        swapped = np.zeros(p, bool)
-        for v, (here, known) in enumerate(zip(there, self.alleles_, strict=True)):
-            if here == known:
-                continue
-            if "/".join(reversed(here.split("/"))) != known:
-                raise InputError(
-                    f"variant {v + 1} ({rows.variants[v]}) has the alleles {here}, in the fit it "
-                    f"had {known}; project samples of the same build and strand"
-                )
-            swapped[v] = True
-        return swapped
+        rows, kept = opened.rows, self.kept_
+        swapped = swapped_alleles(rows, self.alleles_)[kept]
+        return standardized(rows, kept, self.mean_[kept], self._safe_scale[kept], swapped)
 
     def _keep(self, found: Axes, Z: Any, trace: float) -> None:
         """The public attributes, loadings included."""
@@ -385,7 +328,7 @@ class GenotypePCA(Embedder):
 
     def _replace(self, opened: Opened, Z: Any) -> None:
         """Samples with missing calls placed anew by least squares, as smartpca prints them."""
-        found = self._least_squares(opened, Z)
+        found, _ = self._least_squares(opened, Z)
         norms = np.linalg.norm(found, axis=0)
         inverse = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
         self._gain = np.sqrt(self.eigenvalues_) * inverse
@@ -400,26 +343,15 @@ class GenotypePCA(Embedder):
         found = score_shrinkage(K, U, self.eigenvalues_, trace, units, rng)
         self.shrinkage_, self.effective_variants_ = found.factors, found.effective
 
-    def _look_for_relatives(self, rows: Any, calls: Calls, labels: Any) -> None:
+    def _warn_of_relatives(self, rows: Any, calls: Calls, labels: Any) -> None:
         """Close relatives draw axes of their own: said, if the data can tell."""
-        f, kept = self.frequencies_[self.kept_], self.kept_
-        common = kept[np.minimum(f, 1 - f) >= 0.05]
         self.related_: list[tuple[int, int, float]] = []
-        if not calls.whole or len(common) < _few:
+        if not calls.whole:
             return
-        if rows.shape[0] > _many:
-            self.notes_ += (f"relatives were not looked for among more than {_many:,} samples",)
-            return
-        self.related_ = relatives(rows, common)
-        if self.related_:
-            i, j, kinship = self.related_[0]
-            sentence = (
-                f"{count(len(self.related_), 'pair')} of samples look like first-degree relatives "
-                f"or duplicates, the closest {describe(i, labels)} and {describe(j, labels)} "
-                f"(kinship {number(kinship)}); relatives draw axes of their own: fit without one "
-                "of each pair and project it"
-            )
-            self.notes_ += (sentence,)
+        f = self.frequencies_[self.kept_]
+        self.related_, sentence, alarming = look_for_relatives(rows, self.kept_, f, labels)
+        self.notes_ += (sentence,) * bool(sentence)
+        if alarming:
             warn(sentence)
 
     def _check_settings(self) -> None:
@@ -434,7 +366,7 @@ class GenotypePCA(Embedder):
     def _place(self, opened: Opened) -> Array:
         Z = self._standardized(opened)
         smart = self.normalization == "smartpca"
-        found = self._least_squares(opened, Z) if smart else self._scores(Z)
+        found = self._least_squares(opened, Z)[0] if smart else self._scores(Z)
         return np.asarray((found * self._gain).astype(opened.rows.dtype))
 
     def _planned(self, rows: Any) -> Plan:
@@ -443,7 +375,7 @@ class GenotypePCA(Embedder):
         if isinstance(rows, BedRows):
             rows = Standardized(rows, np.arange(p), np.zeros((p, 4)))
         found = plan_axes(rows, k, self.solver, self.memory, rows=True)
-        return replace(found, passes=30 if found.kind == "products" else 5)
+        return replace(found, passes=40 if found.kind == "products" else 5)
 
     def _open(self, X: Any, reset: bool) -> Opened:
         if hasattr(X, "tocsr"):
@@ -452,7 +384,7 @@ class GenotypePCA(Embedder):
         rows = given.rows if isinstance(given, Opened) else None
         if not isinstance(rows, BedRows):
             opened = super()._open(given, reset)
-            _refuse_rows(opened.rows, self.memory)
+            refuse_what_is_no_array(opened.rows, self.memory)
             if reset:
                 self.alleles_, self.samples_ = None, opened.labels
             return opened
@@ -465,13 +397,8 @@ class GenotypePCA(Embedder):
             self.feature_names_in_ = np.array(opened.columns, dtype=object)
             self.alleles_, self.samples_ = rows.alleles, opened.labels
             return opened
-        known = getattr(self, "feature_names_in_", rows.variants)
-        if p != self.n_features_in_ or list(known) != list(rows.variants):
-            raise InputError(
-                f"the {p:,} variants of {rows.path.name} are not the "
-                f"{self.n_features_in_:,} of the fit in their order; extract the same ones (plink2 "
-                "--extract)"
-            )
+        names = getattr(self, "feature_names_in_", None)
+        refuse_other_variants(rows, self.n_features_in_, names)
         return opened
 
     def _keeps(self) -> dict[str, Any]:
@@ -520,20 +447,3 @@ class GenotypePCA(Embedder):
         tags.input_tags.sparse = False
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _refuse_rows(rows: Any, memory: Any) -> None:
-    """Raise for what is no one array that fits the memory; a .bed file is not asked here."""
-    if any(isinstance(part, BedRows) for part in getattr(rows, "parts", ())):
-        raise InputError(
-            "several .bed files may count different alleles; merge them into one first "
-            "(plink --bmerge)"
-        )
-    if not isinstance(rows, RowBlocked):
-        raise InputError("a sparse file is not supported: pass a .bed file, or a dense array")
-    needed, allowed = 3 * rows.dtype.itemsize * rows.shape[0] * rows.shape[1], budget(memory)
-    if needed > allowed:
-        raise MemoryRefusedError(
-            f"standardized counts need {in_words(needed)}, the budget is {in_words(allowed)}; "
-            "write the calls as a .bed file, which stays packed, or raise memory="
-        )

@@ -193,8 +193,9 @@ def is_two_bit(Y: Any) -> bool:
 
 
 def _krylov_for(Y: DataMap) -> BlockKrylov:
-    """Packed genotypes end in noise, whose pairs need not be better than the certificate asks."""
-    return BlockKrylov(floor=1.0) if is_two_bit(Y) else BlockKrylov()
+    """Many genotypes end in noise, whose pairs need not be better than the certificate asks."""
+    noisy = is_two_bit(Y) and Y.dtype == np.float32
+    return BlockKrylov(floor=1.0) if noisy else BlockKrylov()
 
 
 def expected_passes(followed: Plan, Y: Any) -> int:
