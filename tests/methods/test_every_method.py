@@ -130,7 +130,10 @@ def test_a_missing_value_is_named(name):
 
 
 # Coordinates of these follow the scale of the data.
-SCALED = ("PCA", "LSI", "RandomProjection", "ClassicalMDS", "MDS", "Isomap")
+SCALED = (
+    *("PCA", "LSI", "RandomProjection", "ClassicalMDS", "MDS", "Isomap"),
+    "MaximumVarianceUnfolding",
+)
 
 
 @pytest.mark.parametrize("name", SCALED)

@@ -89,8 +89,10 @@ def degrees(W: sparse.csr_array) -> Array:
 
 def normalized(W: sparse.csr_array, d: Array) -> sparse.csr_array:
     """I - D^-1/2 W D^-1/2."""
-    roots = sparse.diags_array(1 / np.sqrt(d))
-    return sparse.csr_array(sparse.eye_array(len(d)) - roots @ W @ roots)
+    roots = 1 / np.sqrt(d)
+    shares = np.repeat(roots, np.diff(W.indptr)) * W.data * roots[W.indices]
+    scaled = sparse.csr_array((shares, W.indices, W.indptr), shape=W.shape)
+    return sparse.csr_array(sparse.eye_array(len(d), format="csr") - scaled)
 
 
 def refuse_parts(W: sparse.csr_array) -> None:

@@ -32,8 +32,11 @@ def nearest(X: Array, Y: Array, k: int, metric: Any) -> tuple[Array, Array]:
     """
     if _named(metric) and _tree_pays(Y):
         x, y = in_range(X, Y)
-        found = _tree(y).query(x, k, p=_TREES[metric], workers=thread_count())
-        indices = found[1].reshape(-1, k)
+        tree = _tree(y)
+        order = tree.indices if X is Y else slice(None)  # by leaves: near ones visit the same nodes
+        found = tree.query(x[order], k, p=_TREES[metric], workers=thread_count())
+        indices = np.empty((len(X), k), np.int64)
+        indices[order] = found[1].reshape(-1, k)
     elif _named(metric) and metric == "euclidean":
         from sklearn.neighbors import NearestNeighbors
 
@@ -248,5 +251,11 @@ def _first(D: Array, k: int) -> tuple[Array, Array]:
 
 def _ordered(indices: Array, distances: Array) -> tuple[Array, Array]:
     """Nearest first; of equally near ones that with the smaller number."""
-    order = np.lexsort((indices, distances), axis=1)
-    return np.take_along_axis(indices, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    odd = np.flatnonzero((distances[:, 1:] <= distances[:, :-1]).any(axis=1))
+    if len(odd) == 0:
+        return indices, distances
+    indices, distances = indices.copy(), distances.copy()
+    order = np.lexsort((indices[odd], distances[odd]), axis=1)
+    indices[odd] = np.take_along_axis(indices[odd], order, axis=1)
+    distances[odd] = np.take_along_axis(distances[odd], order, axis=1)
+    return indices, distances

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -152,10 +153,15 @@ class Neighbors:
 
     def components(self) -> tuple[int, Array]:
         """How many parts the graph has, and the part of each point."""
-        i = np.repeat(np.arange(len(self)), np.diff(self.starts))
-        a, b = self.bridges.T
-        ends = np.concatenate([i, a]), np.concatenate([self.indices, b])
-        joined = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(len(self),) * 2)
+        return self._components
+
+    @cached_property
+    def _components(self) -> tuple[int, Array]:
+        n, many = len(self), len(self.indices)
+        joined = sparse.csr_array((np.ones(many, np.int8), self.indices, self.starts), shape=(n, n))
+        if len(self.bridges):
+            ones = np.ones(len(self.bridges), np.int8)
+            joined = joined + sparse.csr_array((ones, tuple(self.bridges.T)), shape=(n, n))
         parts, labels = csgraph.connected_components(joined, directed=False)
         return int(parts), labels
 

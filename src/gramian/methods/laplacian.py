@@ -100,6 +100,7 @@ class LaplacianEigenmaps(BottomEmbedder):
     """
 
     axis_prefix = "LE"
+    _laplacian = True
 
     def __init__(
         self,

@@ -216,6 +216,7 @@ class BottomEmbedder(NeighborhoodEmbedder):
     """Base of methods that embed by the smallest pairs of a sparse map on the graph."""
 
     random_state: Any
+    _laplacian = False  # the map is the normalized Laplacian of the graph
 
     def _smallest(self, A: Any, null: Array, k: int) -> Eigenpairs:
         """The pairs beyond ``null``, and the attributes that say how good they are."""
@@ -243,7 +244,8 @@ class BottomEmbedder(NeighborhoodEmbedder):
         n, k = rows.shape[0], self._checked_count(rows.shape[0])
         entries = min(self._entries_a_row() + 1, n) * n
         expected = ExpectedSparse((n, n), np.dtype(np.float64), nnz=entries)
-        found = plan(expected, min(k + 2, n), "smallest", self.solver, self.memory)
+        how = {"solver": self.solver, "memory": self.memory, "laplacian": self._laplacian}
+        found = plan(expected, min(k + 2, n), "smallest", **how)
         return replace(found, route=f"graph of neighbors, {found.route}", passes=1)
 
     def _entries_a_row(self) -> int:

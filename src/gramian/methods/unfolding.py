@@ -26,8 +26,9 @@ from gramian.gram.unfold import Unfolding, unfold
 from gramian.gram.unfold_steps import expected_bytes
 from gramian.maps import Array
 from gramian.memory import budget, in_words
-from gramian.methods.embedder import generator, warn
+from gramian.methods.embedder import generator, rescaled, warn
 from gramian.methods.neighborhood import NeighborhoodEmbedder
+from gramian.methods.similarity import IN_SQUARES
 from gramian.show.text import count, number, percent
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pairs import Eigenpairs
@@ -151,6 +152,7 @@ class MaximumVarianceUnfolding(NeighborhoodEmbedder):
         self.kept_, self.edges_ = chosen[self.kept_], chosen[self.edges_]
         self._reach = max(1, round(len(near.indices) / len(near)))
         k = self._checked_count(len(near))
+        graph.data *= self._unit
         found = unfold(  # 2
             graph, k, stiffness=self.stiffness, tol=self.tol, max_iter=self.max_iter
         )
@@ -167,12 +169,17 @@ class MaximumVarianceUnfolding(NeighborhoodEmbedder):
         whole, tolerance = found.points, default_tolerance(np.dtype(np.float64))
         image = whole @ (whole.T @ V)
         pairs = Eigenpairs.of(whole, sizes**2, V, tolerance=tolerance, image=image)
-        self.eigenvalues_, self.eigenvectors_ = pairs.values, pairs.vectors
+        self.eigenvectors_ = pairs.vectors
         self.residuals_, self.tolerance_ = pairs.residuals, pairs.tolerance
-        self.embedding_ = pairs.coordinates()
+        self.embedding_ = pairs.coordinates() / self._unit
         self.n_components_, self.n_positive_ = k, pairs.positive()
-        self.variance_ = float(np.sum(whole * whole))
-        self.objective_, self.bound_, self.duality_gap_ = found.value, found.bound, found.gap
+        variance = float(np.sum(whole * whole))
+        self._explained = pairs.values / variance
+        squares = np.array([*pairs.values, variance, found.value, found.bound])
+        squares = rescaled(squares, self._unit, *IN_SQUARES)
+        self.eigenvalues_ = squares[:k]
+        self.variance_, self.objective_, self.bound_ = squares[k:].tolist()
+        self.duality_gap_ = found.gap
         self.constraint_violation_ = max(float(found.shares.max()) - 1, 0.0)
         self.shortening_ = float(np.sqrt(np.mean((1 - found.shares) ** 2)))
         self.n_iter_, self.stopping_ = found.n_iter, found.stopping
@@ -197,7 +204,7 @@ class MaximumVarianceUnfolding(NeighborhoodEmbedder):
         check_is_fitted(self)
         new, Y = self._new(self._open(X, reset=False)).astype(np.float64), self._inside
         mean = means(new, Y, Y.astype(np.float64), self._reach, self.metric)
-        return np.asarray(np.linalg.norm(new - mean, axis=1))
+        return np.asarray(np.hypot.reduce(new - mean, axis=1))
 
     def _planned(self, rows: Any) -> Plan:
         n = rows.shape[0]
@@ -262,12 +269,13 @@ class MaximumVarianceUnfolding(NeighborhoodEmbedder):
             **kept,
             **dict.fromkeys(measured + edges, float),
             "eigenvectors_": "g k",
+            "_explained": "k",
             **dict.fromkeys(("n_iter_", "_reach"), int),
             "stopping_": str,
         }
 
     def _shares(self) -> Array:
-        return np.asarray(self.eigenvalues_ / self.variance_)
+        return np.asarray(self._explained)
 
     def _measured(self) -> dict[str, Any]:
         return {

@@ -21,6 +21,7 @@ from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan, plan
 from gramian.spectral.shift_invert import ROUNDING, ShiftInvert, judged, largest_sum
 from gramian.spectral.solvers import LAPACK_LIMIT, Dense
+from gramian.spectral.two_level import TwoLevel, is_laplacian
 
 
 def bottom(
@@ -54,10 +55,13 @@ def bottom(
     n = A.shape[0]
     norm = largest_sum(A) or 1.0
     wanted = min(k + 2, n)
-    followed = plan(A, wanted, "smallest", solver, memory)
-    if isinstance(followed.solver, ShiftInvert):
-        followed = replace(followed, solver=replace(followed.solver, definite=True))
-    V = followed.solver(A, wanted, "smallest", rng).vectors  # 1
+    followed = plan(A, wanted, "smallest", solver, memory, laplacian=is_laplacian(A))
+    search = followed.solver
+    if isinstance(search, ShiftInvert):
+        search = replace(search, definite=True)
+    if isinstance(search, TwoLevel):
+        search = replace(search, last_roughly=True)
+    V = search(A, wanted, "smallest", rng, start=null[:, None]).vectors  # 1
     found = _without(A, null, V, k, norm)
     fits = n <= LAPACK_LIMIT and 24 * n * n <= budget(memory)
     if not found.certified and solver == "auto" and fits:

@@ -431,6 +431,11 @@ def apply(A: LinearMap, V: Array) -> Array:
     return times(A, V) if isinstance(A, np.ndarray) else A @ V
 
 
+def orthonormal(X: Array, noise: float) -> Array:
+    """An orthonormal basis of X's columns, without the directions shorter than ``noise``."""
+    return _orthonormal(X, gram(X), noise)[0]
+
+
 def _orthonormal(X: Array, G: Array, noise: float) -> tuple[Array, Array]:
     """B and R, X = B R: an orthonormal basis, without the directions shorter than ``noise``.
 
@@ -452,7 +457,7 @@ def _orthonormal(X: Array, G: Array, noise: float) -> tuple[Array, Array]:
     if rest.shape[1] and longest * 1e-8 > noise**2:
         for _ in range(2):
             rest -= B @ (B.T @ rest)
-        B = np.concatenate([B, _orthonormal(rest, gram(rest), noise)[0]], axis=1)
+        B = np.concatenate([B, orthonormal(rest, noise)], axis=1)
         B = turned(B, _inverse_root(gram(B)))
     B = np.ascontiguousarray(B)
     return B, project(B, 0, B.shape[1], X)

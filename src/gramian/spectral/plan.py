@@ -14,6 +14,9 @@ from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.shift_invert import ShiftInvert
 from gramian.spectral.solvers import LAPACK_LIMIT, Dense, Solver, solver_of
+from gramian.spectral.two_level import TwoLevel
+
+TWO_LEVELS = 5_000  # points from which two levels are quicker than the factor of a whole graph
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Plan:
     keeps: ClassVar[dict[str, Any]] = {
         "route": str,
         "kind": str,
-        "solver": Dense | BlockKrylov | Arpack | ShiftInvert | None,
+        "solver": Dense | BlockKrylov | Arpack | ShiftInvert | TwoLevel | None,
         "bytes": int,
         "passes": int | None,
     }
@@ -113,8 +116,13 @@ def plan(
     which: str = "largest",
     solver: Any = "auto",
     memory: Any = None,
+    *,
+    laplacian: bool = False,
 ) -> Plan:
-    """The route for ``k`` pairs of a symmetric map."""
+    """The route for ``k`` pairs of a symmetric map.
+
+    ``laplacian``: it is the normalized Laplacian of a graph, and its null vector will be given.
+    """
     n, allowed = A.shape[0], budget(memory)
     chosen = solver_of(solver)
     dense = 8 * n * n * 3 if not isinstance(A, np.ndarray) else 8 * n * n * 2
@@ -124,12 +132,15 @@ def plan(
         small = n <= 600 or k > n // 6
         chosen = Arpack() if hasattr(A, "nnz") else BlockKrylov()  # blocks pay on dense maps
         if which == "smallest" and (hasattr(A, "tocsc") or isinstance(A, ExpectedSparse)):
-            chosen = ShiftInvert(memory=memory)
+            large = laplacian and n >= TWO_LEVELS and k <= TwoLevel.most
+            chosen = TwoLevel(memory=memory) if large else ShiftInvert(memory=memory)
         if small and n <= LAPACK_LIMIT and dense <= allowed:
             chosen = Dense()
     needs = dense if isinstance(chosen, Dense) else krylov
     if isinstance(chosen, ShiftInvert):  # a factor about seven times as full; counted when it runs
         needs += 160 * int(getattr(A, "nnz", 0))
+    if isinstance(chosen, TwoLevel):
+        needs = chosen.expected_bytes(n, k, int(getattr(A, "nnz", 0)))
     what = f"{k} pairs of a {n} x {n} map by {_name(chosen)}"
     _refuse_beyond(needs, allowed, what)
     return Plan(what, "direct", chosen, needs)

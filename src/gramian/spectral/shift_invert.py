@@ -91,7 +91,7 @@ class ShiftInvert:
         if which == "smallest" and sparse.issparse(A) and few:
             given: Any = A
             matrix = sparse.csr_array(given).astype(np.float64, copy=False)
-            with suppress(_NothingToInvertError):
+            with suppress(NothingToInvertError):
                 return self._invert(matrix, k, rng)
         return Arpack(tol=self.tol)(A, k, which, rng, start)
 
@@ -102,13 +102,13 @@ class ShiftInvert:
             )
         norm = largest_sum(A)
         if norm == 0:
-            raise _NothingToInvertError
+            raise NothingToInvertError
         unit = float(np.ldexp(1.0, -int(np.frexp(norm)[1])))  # near 1, exactly
         tol = default_tolerance(np.dtype(np.float64)) if self.tol is None else self.tol
-        order, A = _ordered(A, budget(self.memory))  # 1
+        order, A = ordered(A, budget(self.memory))  # 1
         A.data *= unit
         norm *= unit
-        solve = _factored(A, ROUNDING / 8 * norm, self.definite)  # 2
+        solve = factored(A, ROUNDING / 8 * norm, self.definite)  # 2
         N = self._null(A, solve, norm, k, rng)  # 3
         V = N
         if N.shape[1] <= k:
@@ -119,7 +119,7 @@ class ShiftInvert:
             V = np.concatenate([N, inverse @ V], axis=1)  # 5
         pairs = judged(audited(A, V, "smallest", tol, norm, 1.0).first(k + 1), norm, tol)
         if self.prove and not _complete(A, pairs, norm):
-            raise _NothingToInvertError
+            raise NothingToInvertError
         vectors = np.empty_like(pairs.vectors)
         vectors[order] = pairs.vectors
         return replace(pairs, vectors=vectors, values=pairs.values / unit, scale=pairs.scale / unit)
@@ -138,7 +138,7 @@ class ShiftInvert:
             b *= 2
 
 
-class _NothingToInvertError(Exception):
+class NothingToInvertError(Exception):
     """Where another route is needed."""
 
 
@@ -156,7 +156,7 @@ class _Inverse(ImplicitMap):
         return np.asarray(X)
 
 
-def judged(pairs: Eigenpairs, norm: float, tol: float) -> Eigenpairs:
+def judged(pairs: Eigenpairs, norm: float, tol: float, whole: bool = False) -> Eigenpairs:
     """All but the last of smallest pairs, their residuals relative to the value of that last one.
 
     Parameters
@@ -166,11 +166,13 @@ def judged(pairs: Eigenpairs, norm: float, tol: float) -> Eigenpairs:
         Of the map; values below its rounding count as zero.
     tol : float
         Asked for; raised to what rounding permits.
+    whole : bool
+        The last one as well.
     """
     following = max(float(pairs.values[-1]), ROUNDING * norm)
     return replace(
-        pairs.first(len(pairs) - 1),
-        residuals=pairs.residuals[:-1] * (pairs.scale / following),
+        pairs if whole else pairs.first(len(pairs) - 1),
+        residuals=(pairs.residuals if whole else pairs.residuals[:-1]) * (pairs.scale / following),
         scale=following,
         tolerance=max(tol, ROUNDING * norm / following),
     )
@@ -181,7 +183,7 @@ def largest_sum(A: Any) -> float:
     return float(np.bincount(A.indices, np.abs(A.data), minlength=1).max())  # columns are rows
 
 
-def _ordered(A: Any, allowed: int) -> tuple[Array, Any]:
+def ordered(A: Any, allowed: int) -> tuple[Array, Any]:
     """Step 1: the order in which rows are eliminated, and A in that order."""
     from scipy import sparse
     from scipy.sparse.linalg import spilu
@@ -199,16 +201,16 @@ def _ordered(A: Any, allowed: int) -> tuple[Array, Any]:
     A.sort_indices()
     most = allowed // 32  # L and U, and as much again while they grow
     if factor_entries(A.indptr, A.indices, most) > most:
-        raise _NothingToInvertError
+        raise NothingToInvertError
     return order, A
 
 
-def _factored(A: Any, shift: float, definite: bool) -> Any:
+def factored(A: Any, shift: float, definite: bool) -> Any:
     """Step 2: the function that solves with A + shift I."""
     lu = _lu(A, shift)
     positive = definite or bool((lu.U.diagonal() > 0).all())
     if not (positive and np.array_equal(lu.perm_r, lu.perm_c)):
-        raise _NothingToInvertError
+        raise NothingToInvertError
     return lambda B: np.asarray(lu.solve(np.asfortranarray(B)))
 
 
@@ -220,7 +222,7 @@ def _lu(A: Any, shift: float) -> Any:
     try:
         return splu(shifted, permc_spec="NATURAL", **_symmetric)
     except RuntimeError:  # exactly singular: a zero pivot
-        raise _NothingToInvertError from None
+        raise NothingToInvertError from None
 
 
 def _columns(A: Any) -> Any:
