@@ -48,6 +48,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "mds-ordinal": stress.ordinal_tables,
     "distances": gram.distance_tables,
     "ppca": linear.ppca_tables,
+    "ppca-others": linear.other_tables,
     "ica": linear.ica_tables,
     "horn": horn.tables,
     "lle": lle.tables,

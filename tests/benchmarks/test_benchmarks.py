@@ -181,3 +181,10 @@ def test_linear_tables_have_errors_below_the_peers(tmp_path: Path) -> None:
             for row in table["rows"]:
                 if next(iter(row.values())) == case:
                     assert own[measure] <= slack * row[measure], row
+
+
+def test_imputation_is_also_judged_by_data_that_nothing_was_chosen_by(tmp_path: Path) -> None:
+    (table,) = tables_of("ppca-others", tmp_path)
+    assert len(table["rows"]) == 2
+    for row in table["rows"]:
+        assert row["gramian"] < row["IterativeImputer"] < row["mean"], row

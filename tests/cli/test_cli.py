@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -115,6 +116,21 @@ def test_pca_prints_and_says_what_it_decided(run):
     assert "species" in out  # the text column was left out, and that is said
     assert "add -o" in err
     assert run("pca", "iris.csv", "-q")[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("table", "sentence"),
+    [
+        ("a,b,c\n1,,2\n2,,4\n4,,1\n", "column 'b' has no values.*--drop"),
+        ("a,b,c\n1,,\n2,,\n4,,\n", "columns 'b' and 'c' have no values"),
+        ("a,b,c\n1,2,3\n,,\n4,1,1\n", "row 2 has no values"),
+        ("name,b,c\nAnn,2,3\nBob,,\nCy,4,1\n", "row 'Bob' has no values"),
+    ],
+)
+def test_rows_and_columns_without_a_value_are_named(run, table, sentence):
+    Path("empty.csv").write_text(table)
+    code, _, err = run("ppca", "empty.csv", "-k", "1")
+    assert code == 2 and re.search(sentence, " ".join(err.split()))
 
 
 def test_further_words_for_missing(run):

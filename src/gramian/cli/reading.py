@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gramian.errors import GramianError, InputError
-from gramian.show.text import count, visible
+from gramian.show.text import count, listed, visible
 
 __all__ = ["Data", "Reading"]
 
@@ -48,6 +48,26 @@ class Data:
             "rows, leave columns out with --drop, or use gramian ppca, which takes missing values"
         )
 
+    def where_empty(self) -> str | None:
+        """One sentence on columns or rows of a table without a single value, if there are any."""
+        import numpy as np
+
+        if self.variables is None or not isinstance(self.X, np.ndarray):
+            return None
+        missing = np.isnan(self.X)
+        for axis, what in ((0, "column"), (1, "row")):
+            empty = np.flatnonzero(missing.all(axis=axis)).tolist()
+            if not empty:
+                continue
+            names = self.variables if axis == 0 else self.labels
+            called = [str(i + 1) if names is None else repr(visible(names[i], 40)) for i in empty]
+            many = len(empty) > 1
+            return (
+                f"{what}{'s' * many} {listed(called)} {'have' if many else 'has'} no values: all "
+                f"are missing; {'leave out with --drop' if axis == 0 else 'remove from the file'}"
+            )
+        return None
+
     @contextmanager
     def by_name(self, model: Any = None) -> Iterator[None]:
         """Methods know numbers of rows and columns; here missing values are told by name.
@@ -58,7 +78,7 @@ class Data:
             yield
         except InputError as error:
             takes = model is not None and model.__sklearn_tags__().input_tags.allow_nan
-            missing = None if takes else self.where_missing()
+            missing = self.where_empty() if takes else self.where_missing()
             raise error if missing is None else InputError(missing) from error
 
 
