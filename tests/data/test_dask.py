@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-import gramian.data.dask as dask_rows
+import gramian.data.dask.blocks as dask_blocks
 from gramian import LSI, PCA, KernelPCA, load, parallel_analysis
 from gramian.data.door import open_rows
 from gramian.data.partials import Part, beside, joined
@@ -22,7 +22,7 @@ def small_blocks(monkeypatch):
     """Every chunk is a block, however small; all tasks run in this thread."""
     import dask
 
-    monkeypatch.setattr(dask_rows, "_small", 1)
+    monkeypatch.setattr(dask_blocks, "_small", 1)
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -177,7 +177,7 @@ def test_odd_chunks_are_laid_anew_with_a_note(monkeypatch):
         PCA(2).fit(da.from_array(X, chunks=(100, 10)))
     with pytest.warns(GramianWarning, match=r"chunked across its rows"):
         PCA(2).fit(da.from_array(X.T, chunks=(10, 100)))
-    monkeypatch.setattr(dask_rows, "_small", 10_000)
+    monkeypatch.setattr(dask_blocks, "_small", 10_000)
     one_row = da.from_array(X, chunks=(1, -1))
     with pytest.warns(GramianWarning, match=r"300 chunks of 320 B: they are joined"):
         rows = open_rows(one_row).rows

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 from distributed import Client
 
-import gramian.data.dask as dask_rows
+import gramian.data.dask.blocks as dask_blocks
+import gramian.data.dask.cluster as dask_cluster
 from gramian import PCA, KernelPCA, parallel_analysis
 from gramian.errors import ClusterError, MemoryRefusedError
 
@@ -115,7 +116,7 @@ class Processes:
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Every chunk is a block."""
-    monkeypatch.setattr(dask_rows, "_small", 1)
+    monkeypatch.setattr(dask_blocks, "_small", 1)
 
 
 @pytest.fixture(scope="module")
@@ -245,7 +246,7 @@ def test_all_but_one_worker_killed(tmp_path):
 
 @pytest.mark.slow
 def test_no_worker_left_is_said(tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_rows, "_patience", 5)
+    monkeypatch.setattr(dask_cluster, "_patience", 5)
     with Processes(tmp_path, 2, nanny=False):
         folder = tmp_path / "visits"
         folder.mkdir()

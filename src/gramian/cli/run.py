@@ -109,7 +109,8 @@ def on_workers(data: Data, request: Fits) -> Iterator[Data]:
     if scheduler is None:
         yield data
         return
-    from gramian.data.dask import connected, in_blocks
+    from gramian.data.dask.cluster import connected
+    from gramian.data.dask.files import in_blocks
 
     with connected(scheduler):
         yield replace(data, X=in_blocks(data.X))

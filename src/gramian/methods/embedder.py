@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramian import __version__
 from gramian.checkpoint import checkpointing
-from gramian.data.dask import is_lazy
-from gramian.data.dask import row_by_row as lazily
+from gramian.data.dask.lazy import is_lazy
+from gramian.data.dask.lazy import row_by_row as lazily
 from gramian.data.door import Opened, open_rows
 from gramian.data.fingerprint import fingerprint
 from gramian.errors import InputError, warn

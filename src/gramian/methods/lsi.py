@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
-from gramian.data.dask import coordinates
+from gramian.data.dask.lazy import coordinates
 from gramian.data.door import Opened, as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
-from gramian.data.dask import in_memory
+from gramian.data.dask.lazy import in_memory
 from gramian.data.weighting import Weighting
 from gramian.errors import InputError
 from gramian.evidence import Shepard
