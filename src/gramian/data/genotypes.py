@@ -3,18 +3,23 @@
 1. survey   calls, copies and squares of each variant, missing calls of each sample: one pass
 2. choose   variants that vary and pass the filters, their means and scales
 3. map      Z = (g - mean) / scale, a missing call 0; n samples x kept variants, never stored
+
+Rows are those of a .bed file, of an array, or of either in blocks of variants on workers: these are
+visited by the functions of the same names in ``data/dask/genotypes.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gramian.data.array_rows import ArrayRows
 from gramian.data.centering import Centering
+from gramian.data.dask.rows import DaskRows
 from gramian.data.plink import BedRows
 from gramian.errors import InputError
 from gramian.loops.threads import ordered_sum, pause, run
@@ -23,7 +28,16 @@ from gramian.show.text import count, visible
 
 _COPIES = np.array([2.0, 0.0, 1.0, 0.0])
 _swapped = [3, 1, 2, 0]  # the codes, counting the other allele
-_codes = {-9.0, -1.0, 3.0, 9.0}  # what other programs write for "no call"
+_codes = frozenset({-9.0, -1.0, 3.0, 9.0})  # what other programs write for "no call"
+_several = 8  # values that are remembered: more than there are codes
+
+
+class NoCount(NamedTuple):
+    """The first value that is no number of copies."""
+
+    row: int
+    column: int
+    value: float
 
 
 @dataclass(frozen=True)
@@ -35,19 +49,72 @@ class Calls:
     spread: Array  # sum of squared deviations from the mean
     missing: Array
     whole: bool  # whether all calls are 0, 1 or 2
+    seen: frozenset[float] = frozenset()  # some of the values
+    wrong: NoCount | None = None
 
     @property
     def mean(self) -> Array:
         """Mean number of copies of each variant; 0 where there is no call."""
         return self.copies / np.maximum(self.called, 1)
 
+    def beside(self, other: Calls) -> Calls:
+        """Of the variants of both, which have the same samples."""
+        wrong = [each.wrong for each in (self, other) if each.wrong is not None]
+        return Calls(
+            np.concatenate([self.called, other.called]),
+            np.concatenate([self.copies, other.copies]),
+            np.concatenate([self.spread, other.spread]),
+            self.missing + other.missing,
+            self.whole and other.whole,
+            self.seen | other.seen if len(self.seen) < _several else self.seen,
+            min(wrong, default=None),
+        )
+
+    def refuse(self, dosages: bool, within: str = "") -> None:
+        """Raise for what is no number of copies; with ``dosages`` they lie between 0 and 2."""
+        if self.wrong is not None:
+            row, column, value = self.wrong
+            legal = (
+                "copies of an allele are from 0 to 2 (NaN: no call); scaling='unit' takes any "
+                "numbers"
+                if dosages and np.isfinite(value)
+                else "inf is no number of copies; NaN stands for a missing call"
+            )
+            raise InputError(
+                f"X holds {value:g} at row {row}, column {column} (counted from 0){within}: {legal}"
+            )
+        if self.seen & _codes and self.seen <= _codes | {0.0, 1.0, 2.0}:
+            raise InputError(
+                f"the counts hold {min(self.seen & _codes):g} beside 0, 1 and 2, which looks like "
+                "a code for a missing call; write NaN there"
+            )
+
+
+def in_variants(rows: Any) -> Any:
+    """Rows on workers in blocks of variants, all samples in each; others as they are."""
+    return rows.by_columns() if isinstance(rows, DaskRows) else rows
+
 
 def survey(rows: Any, dosages: bool) -> Calls:
     """Count the calls; with ``dosages`` they must lie between 0 and 2."""
-    return _survey_bed(rows) if isinstance(rows, BedRows) else _survey_array(rows, dosages)
+    within = ""
+    if isinstance(rows, DaskRows):
+        from gramian.data.dask.genotypes import counted as spread_counted
+
+        found = spread_counted(rows, dosages)
+        within = "" if found.wrong is None else rows.place(*found.wrong[:2])
+    else:
+        found = counted(rows, dosages)
+    found.refuse(dosages, within)
+    return found
 
 
-def _survey_bed(rows: BedRows) -> Calls:
+def counted(rows: Any, dosages: bool) -> Calls:
+    """The same of a file or an array, and nothing is refused yet."""
+    return _counted_bed(rows) if isinstance(rows, BedRows) else _counted_array(rows, dosages)
+
+
+def _counted_bed(rows: BedRows) -> Calls:
     from gramian.loops.genotypes import count_codes
 
     n, m = rows.shape
@@ -64,7 +131,7 @@ def _survey_bed(rows: BedRows) -> Calls:
     for (a, _), found in zip(blocks, spoiled, strict=True):
         if found >= 0:
             raise InputError(
-                f"{rows.path}: variant {a + found + 1} ({visible(rows.variants[a + found])}) ends "
+                f"{rows.path}: variant {rows.begin + a + found + 1}{rows.named(a + found)} ends "
                 f"in a byte whose {4 - n % 4} spare places are not zero: its {rows.width} bytes "
                 f"hold more than {n} samples, so the .fam belongs to another file"
             )
@@ -74,48 +141,32 @@ def _survey_bed(rows: BedRows) -> Calls:
     return Calls(called, copies.astype(np.float64), spread, missing, True)
 
 
-def _survey_array(rows: Any, dosages: bool) -> Calls:
+def _counted_array(rows: Any, dosages: bool) -> Calls:
     n, p = rows.shape
     called, copies, spread = np.zeros(p, np.int64), np.zeros(p), np.zeros(p)
     missing, whole, seen = np.zeros(n, np.int64), True, set[float]()
     for block in rows.row_blocks():
         X = rows.read_rows(block).astype(np.float64)
         here = ~np.isnan(X)
-        _refuse_values(X, here, block.start, dosages)
+        wrong = np.argwhere(here & ~((X >= 0) & (X <= 2) if dosages else np.isfinite(X)))
+        if len(wrong):
+            row, column = map(int, wrong[0])
+            first = NoCount(block.start + row, column, float(X[row, column]))
+            return Calls(called, copies, spread, missing, whole, wrong=first)
         g = np.where(here, X, 0.0)
         called += here.sum(axis=0)
         copies += g.sum(axis=0)
         missing[block] = p - here.sum(axis=1)
         found = np.unique(g)
         whole = whole and bool(np.isin(found, (0.0, 1.0, 2.0)).all())
-        if len(seen) < 8:
-            seen |= set(found[:8])
+        if len(seen) < _several:
+            seen |= set(found[:_several].tolist())
     mean = copies / np.maximum(called, 1)
     for block in rows.row_blocks():
         apart = rows.read_rows(block).astype(np.float64) - mean
         spread += np.nansum(apart * apart, axis=0)
     spread[spread <= 1e-24 * called * mean**2] = 0.0  # what rounding of the mean leaves
-    if seen & _codes and seen <= _codes | {0.0, 1.0, 2.0}:
-        raise InputError(
-            f"the counts hold {min(seen & _codes):g} beside 0, 1 and 2, which looks like a code "
-            "for a missing call; write NaN there"
-        )
-    return Calls(called, copies, spread, missing, whole)
-
-
-def _refuse_values(X: Array, here: Array, first: int, dosages: bool) -> None:
-    bad = np.argwhere(here & ~((X >= 0) & (X <= 2) if dosages else np.isfinite(X)))
-    if len(bad):
-        row, column = bad[0]
-        legal = (
-            "copies of an allele are from 0 to 2 (NaN: no call); scaling='unit' takes any numbers"
-            if dosages and np.isfinite(X[row, column])
-            else "inf is no number of copies; NaN stands for a missing call"
-        )
-        raise InputError(
-            f"X holds {X[row, column]:g} at row {first + row}, column {column} (counted from 0): "
-            f"{legal}"
-        )
+    return Calls(called, copies, spread, missing, whole, frozenset(seen))
 
 
 def variant_blocks(rows: BedRows, m: int) -> list[tuple[int, int]]:
@@ -227,9 +278,11 @@ class Standardized(ImplicitMap):
         upper = np.triu(total)
         return upper + np.triu(upper, 1).T
 
-    def with_tables(self, tables: Array) -> Standardized:
-        """The same calls, worth something else."""
-        return Standardized(self.rows, self.kept, tables)
+    def lengths(self) -> Array:
+        """|z|^2 of each sample."""
+        ones = np.ones((self.shape[1], 1), self.dtype)
+        squares = Standardized(self.rows, self.kept, self.tables.astype(np.float64) ** 2)
+        return np.asarray((squares @ ones)[:, 0])
 
     def _padded(self, V: Array) -> tuple[Array, int]:
         """V in our dtype, its columns padded to whole vectors, and how many there are."""
@@ -266,30 +319,52 @@ def standardized(rows: Any, kept: Array, mean: Array, scale: Array, swapped: Arr
 
     ``swapped`` marks kept variants of a file that count the other allele.
     """
+    if isinstance(rows, DaskRows):
+        from gramian.data.dask.genotypes import SpreadStandardized
+
+        return SpreadStandardized(rows, kept, mean, scale, swapped)
     if isinstance(rows, BedRows):
         tables = (_COPIES - mean[:, None]) / scale[:, None]
         tables[:, 1] = 0.0
         tables[swapped] = tables[swapped][:, _swapped]
         return Standardized(rows, kept, tables)
     X = rows.read_rows(slice(0, rows.shape[0]))[:, kept]
-    X = np.where(np.isnan(X), mean.astype(X.dtype), X)
+    np.copyto(X, mean.astype(X.dtype), where=np.isnan(X))
     none, ones = np.zeros(len(kept)), np.ones(1)
     return ArrayRows(X).then(Centering.of(mean, none, 1 / scale, ones, X.dtype))
 
 
-def missing_map(rows: Any, kept: Array) -> Any:
-    """1 where a call is missing, else 0: n samples x kept variants."""
-    if isinstance(rows, BedRows):
-        return Standardized(rows, kept, np.tile([0.0, 1.0, 0.0, 0.0], (len(kept), 1)))
-    return np.isnan(rows.read_rows(slice(0, rows.shape[0]))[:, kept]).astype(np.float64)
+def lost_products(rows: Any, kept: Array, B: Array) -> Array:
+    """For each sample b_i b_j summed over its missing calls, B (k, kept variants), i <= j.
+
+    Pairs (i, j) are in the order of ``numpy.triu_indices``.
+    """
+    if isinstance(rows, DaskRows):
+        from gramian.data.dask.genotypes import lost_products as spread_lost_products
+
+        return spread_lost_products(rows, kept, B)
+    i, j = np.triu_indices(len(B))
+    M = _missing_map(rows, kept)
+    return np.asarray(M @ np.ascontiguousarray((B[i] * B[j]).T, M.dtype), np.float64)
 
 
 def called_in_both(rows: Any, kept: Array) -> Array:
     """For each pair of samples the kept variants that were called in both (n, n)."""
-    M = missing_map(rows, kept)
+    if isinstance(rows, DaskRows):
+        from gramian.data.dask.genotypes import called_in_both as spread_called_in_both
+
+        return spread_called_in_both(rows, kept)
+    M = _missing_map(rows, kept)
     both = _missing_in_both(M) if isinstance(M, Standardized) else M @ M.T
     own = np.diag(both).copy()
     return len(kept) - own[:, None] - own + both
+
+
+def _missing_map(rows: Any, kept: Array) -> Any:
+    """1 where a call is missing, else 0: n samples x kept variants."""
+    if isinstance(rows, BedRows):
+        return Standardized(rows, kept, np.tile([0.0, 1.0, 0.0, 0.0], (len(kept), 1)))
+    return np.isnan(rows.read_rows(slice(0, rows.shape[0]))[:, kept]).astype(np.float64)
 
 
 def _missing_in_both(M: Standardized) -> Array:
@@ -306,65 +381,27 @@ def _missing_in_both(M: Standardized) -> Array:
 
 def lengths(Z: Any) -> Array:
     """|z|^2 of each sample."""
-    if isinstance(Z, Standardized):
-        ones = np.ones((Z.shape[1], 1), Z.dtype)
-        return np.asarray((Z.with_tables(Z.tables.astype(np.float64) ** 2) @ ones)[:, 0])
+    if hasattr(Z, "lengths"):
+        return np.asarray(Z.lengths())
     blocks = (Z.read_rows(each).astype(np.float64) for each in Z.row_blocks())
     return np.concatenate([np.einsum("ij,ij->i", block, block) for block in blocks])
 
 
-def relatives(rows: Any, common: Array, limit: float = 0.177) -> list[tuple[int, int, float]]:
-    """Pairs of samples related in the first degree or closer, closest first: KING-robust kinship.
+def packed_calls(rows: Any, chosen: Array) -> Array:
+    """Some variants as a .bed file has them: a line each, four calls to a byte."""
+    if isinstance(rows, DaskRows):
+        from gramian.data.dask.genotypes import packed_calls as spread_packed_calls
 
-    Parameters
-    ----------
-    rows : BedRows or ArrayRows
-    common : array of int
-        Variants whose rarer allele is common; some 4,000 of them, evenly spread, are looked at.
-    limit : float
-        Kinship of first-degree relatives is 0.25, of twins and duplicates 0.5, of second-degree
-        relatives 0.125; halfway between, on a scale of powers of 2, lies 0.177.
-    """
-    from gramian.loops.genotypes import kinship
-
-    n = rows.shape[0]
-    chosen = np.unique(common[np.linspace(0, len(common) - 1, min(len(common), 4096)).astype(int)])
+        return spread_packed_calls(rows, chosen)
     if isinstance(rows, BedRows):
-        copies = np.array([2.0, np.nan, 1.0, 0.0])
-        X = np.empty((n, len(chosen)), np.int8)
-        M = Standardized(rows, chosen, np.tile(copies, (len(chosen), 1)))
-        for a in range(0, len(chosen), 64):
-            b = min(a + 64, len(chosen))
-            X[:, a:b] = _codes_of(M.read(a, b), n)
-    else:
-        found = rows.read_rows(slice(0, n))[:, chosen]
-        X = np.select([found == 2, found == 1, found == 0], [0, 2, 3], 1).astype(np.int8)
-    bits = [_bits(np.equal(X, code)) for code in (2, 0, 3)]
-    cuts = np.linspace(0, n, 33).astype(int)
-    pairs = np.zeros((32, 1000, 3))
-    many = np.zeros(32, np.int64)
-
-    def piece(i: int) -> None:
-        many[i] = kinship(*bits, cuts[i], cuts[i + 1], limit, pairs[i])
-
-    run(piece, 32)
-    found_pairs = [pairs[i, j] for i in range(32) for j in range(min(many[i], 1000))]
-    found_pairs.sort(key=lambda each: -each[2])
-    return [(int(i), int(j), float(value)) for i, j, value in found_pairs]
-
-
-def _codes_of(packed: Array, n: int) -> Array:
-    """Codes of some variants, n samples x variants."""
-    four = (packed[:, :, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3
-    return four.reshape(len(packed), -1)[:, :n].T
-
-
-def _bits(truth: Array) -> Array:
-    """Truth values by row as words of 64 bits."""
-    n, m = truth.shape
-    padded = np.zeros((n, -(-m // 64) * 64), bool)
-    padded[:, :m] = truth
-    return np.packbits(padded, axis=1).view(np.uint64)
+        M = Standardized(rows, chosen, np.zeros((len(chosen), 4)))
+        cuts = [*range(0, len(chosen), 64), len(chosen)]
+        return np.concatenate([M.read(a, b) for a, b in pairwise(cuts)])
+    X = rows.read_rows(slice(0, rows.shape[0]))[:, chosen].T
+    codes = np.select([X == 2, X == 1, X == 0], [0, 2, 3], 1).astype(np.uint8)
+    four = np.zeros((len(codes), -(-rows.shape[0] // 4), 4), np.uint8)
+    four.reshape(len(codes), -1)[:, : rows.shape[0]] = codes
+    return np.bitwise_or.reduce(four << np.array([0, 2, 4, 6], np.uint8), axis=2)
 
 
 def describe(sample: int, labels: tuple[str, ...] | None) -> str:

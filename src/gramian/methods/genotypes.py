@@ -33,20 +33,21 @@ from gramian.data.genotypes import (
     called_in_both,
     describe,
     dropped_words,
+    in_variants,
     lengths,
-    missing_map,
+    lost_products,
     missing_share,
-    relatives,
     standardized,
     survey,
 )
+from gramian.data.kinship import relatives
 from gramian.data.rows import RowBlocked
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.inference.choose import counted_components
 from gramian.inference.shrinkage import score_shrinkage
 from gramian.maps import Array
 from gramian.memory import budget, in_words
-from gramian.methods.embedder import Embedder, generator, warn
+from gramian.methods.embedder import Embedder, generator, row_by_row, warn
 from gramian.results import Embedding
 from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import eigenpairs
@@ -117,7 +118,8 @@ class GenotypePCA(Embedder):
     -----
     Data are a PLINK file (``.bed`` beside its ``.bim`` and ``.fam``) or an array of copies of an
     allele: 0, 1, 2, any dosage between, NaN for a missing call. With ``scaling="unit"`` or
-    ``"none"`` any real numbers will do.
+    ``"none"`` any real numbers will do. A Dask array is visited in blocks of variants, where they
+    lie; ``transform``, ``project`` and ``placement_residual`` of one are Dask arrays.
 
     Examples
     --------
@@ -169,6 +171,7 @@ class GenotypePCA(Embedder):
         """Fit, and the coordinates of the samples."""
         return np.asarray(self.fit(X).embedding_)
 
+    @row_by_row("_n_features_out")
     def project(self, X: Any) -> Array:
         """Coordinates of samples that took no part in the fit, comparable with ``embedding_``.
 
@@ -230,8 +233,7 @@ class GenotypePCA(Embedder):
         scores, B = self._scores(Z), self.components_[:, self.kept_]
         used = np.flatnonzero(B.any(axis=1))
         upper = np.triu_indices(len(used))
-        W = np.ascontiguousarray((B[used[upper[0]]] * B[used[upper[1]]]).T, Z.dtype)
-        lost = np.asarray(missing_map(opened.rows, self.kept_) @ W, np.float64)
+        lost = lost_products(opened.rows, self.kept_, B[used])
         grams = np.zeros((len(scores), len(used), len(used)))
         grams[:, upper[0], upper[1]] = grams[:, upper[1], upper[0]] = lost
         grams = np.eye(len(used)) - grams
@@ -243,6 +245,7 @@ class GenotypePCA(Embedder):
         scores[:, used] = np.linalg.solve(grams, scores[:, used, None])[:, :, 0]
         return scores
 
+    @row_by_row()
     def placement_residual(self, X: Any) -> Array:
         """Distance of each standardized row of ``X`` from the plane of the axes."""
         check_is_fitted(self)
@@ -322,7 +325,7 @@ class GenotypePCA(Embedder):
         m = len(self.kept_)
         if calls.missing.max() < m:
             return
-        lost = np.asarray(missing_map(opened.rows, self.kept_) @ np.ones((m, 1)))[:, 0]
+        lost = lost_products(opened.rows, self.kept_, np.ones((1, m)))[:, 0]
         if lost.max() == m:
             raise InputError(
                 f"{describe(int(np.argmax(lost)), opened.labels)} has no call in the {m} variants "
@@ -442,6 +445,7 @@ class GenotypePCA(Embedder):
         k = counted_components(self.n_components, min(n - 1, p))
         if isinstance(rows, BedRows):
             rows = Standardized(rows, np.arange(p), np.zeros((p, 4)))
+        rows = in_variants(rows)
         found = plan_axes(rows, k, self.solver, self.memory, rows=True)
         return replace(found, passes=30 if found.kind == "products" else 5)
 
@@ -449,9 +453,10 @@ class GenotypePCA(Embedder):
         if hasattr(X, "tocsr"):
             raise InputError("sparse input is not supported: pass a .bed file, or X.toarray()")
         given = open_rows(X, self.memory) if isinstance(X, (str, os.PathLike, Opened)) else X
-        rows = given.rows if isinstance(given, Opened) else None
-        if not isinstance(rows, BedRows):
+        rows: Any = given.rows if isinstance(given, Opened) else None
+        if not hasattr(rows, "alleles"):
             opened = super()._open(given, reset)
+            opened = opened._replace(rows=in_variants(opened.rows))
             _refuse_rows(opened.rows, self.memory)
             if reset:
                 self.alleles_, self.samples_ = None, opened.labels
@@ -531,6 +536,10 @@ def _refuse_rows(rows: Any, memory: Any) -> None:
         )
     if not isinstance(rows, RowBlocked):
         raise InputError("a sparse file is not supported: pass a .bed file, or a dense array")
+    if hasattr(rows, "lazy"):  # on workers, a block at a time
+        if getattr(rows, "sparse", False):
+            raise InputError("sparse blocks are not supported: X.map_blocks(lambda b: b.toarray())")
+        return
     needed, allowed = 3 * rows.dtype.itemsize * rows.shape[0] * rows.shape[1], budget(memory)
     if needed > allowed:
         raise MemoryRefusedError(

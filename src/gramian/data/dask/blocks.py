@@ -48,7 +48,7 @@ def laid(X: Any, flip: bool) -> Any:
     """``X`` in blocks along one side, columns if ``flip``, with the whole of the other in each."""
     along, across = (1, 0) if flip else (0, 1)
     length, width = X.shape[along], X.shape[across]
-    line = max(width * X.dtype.itemsize, 1)
+    line = max(width * as_computed(X.dtype).itemsize, 1)
     sizes = [size for size in X.chunks[along] if size]
     cut = len([size for size in X.chunks[across] if size]) > 1
     if cut:
@@ -71,11 +71,16 @@ def laid(X: Any, flip: bool) -> Any:
     return _rechunked(X, {along: tuple(joined_sizes), across: width})
 
 
+def as_computed(dtype: Any) -> np.dtype[Any]:
+    """float32 for that and less, else float64."""
+    return np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)
+
+
 def by_rows(X: Any) -> Any:
     """``X`` with whole rows in every block: lazily, and no block much larger than it was."""
     if len(X.chunks[1]) == 1:
         return X
-    most = max(_large // max(X.shape[1] * X.dtype.itemsize, 1), 1)
+    most = max(_large // max(X.shape[1] * as_computed(X.dtype).itemsize, 1), 1)
     if np.isnan(X.chunks[0]).any():
         return _rechunked(X, {1: X.shape[1]})
     sizes = [part for size in X.chunks[0] for part in equal_parts(size, -(-max(size, 1) // most))]

@@ -154,6 +154,14 @@ def workers_of(client: Any) -> dict[str, Any]:
     return found
 
 
+def kept_there(values: Sequence[Any]) -> list[Any]:
+    """Values on the workers, to be used by many visits; made again if a worker is lost."""
+    from dask import delayed, persist
+
+    with explained():
+        return list(persist(*(delayed(value, pure=False, traverse=False) for value in values)))
+
+
 def sent_once(value: Any) -> Any:
     """Something that many tasks need: sent once."""
     from dask import delayed

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.dask.blocks import as_array, by_rows
+from gramian.data.dask.blocks import as_array, as_computed, by_rows
 from gramian.data.dask.cluster import fetched, sent_once
 from gramian.data.moments import refuse
 from gramian.data.partials import as_rows, not_finite
@@ -50,7 +50,7 @@ def row_by_row(model: Any, name: str, X: Any, columns: int | None, dtype: Any = 
     array, names = as_array(X)
     array = by_rows(array)
     if dtype is None:
-        dtype = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+        dtype = as_computed(array.dtype)
     known = not np.isnan(array.chunks[0]).any()
     starts = np.cumsum([0, *array.chunks[0][:-1]]).tolist() if known else None
     shape = {"drop_axis": 1} if columns is None else {"chunks": (array.chunks[0], (columns,))}
@@ -97,15 +97,14 @@ def _of_block(
     with limit_threads(1), limit_blas(1):
         try:
             return np.asarray(getattr(model, name)(X), dtype=empty.dtype)
-        except InputError:
+        except InputError as error:
             i = block_info[0]["chunk-location"][0] if block_info else 0
-            bad = not_finite(as_rows(block, np.float64, tuple(block.shape), i), (0, 0))
-            if bad is None or bad.where is None:
-                raise
-            row, column = bad.where
-            where = row + (0 if starts is None else starts[i]), column
-            refuse(*bad[:2], where, within=f" in block {i} of the Dask array")
-            raise
+            first = 0 if starts is None else starts[i]
+            within = f" in block {i} of the Dask array"
+            bad = not_finite(as_rows(block, np.float64, tuple(block.shape), i), (first, 0))
+            if bad is not None and not model.__sklearn_tags__().input_tags.allow_nan:
+                refuse(*bad, within=within)
+            raise InputError(f"{error} ({within.strip()}, which begins at row {first})") from error
 
 
 def _frame(block: Any, names: tuple[str, ...]) -> Any:

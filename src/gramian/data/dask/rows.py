@@ -22,7 +22,14 @@ import numpy as np
 
 from gramian.data.centering import Centering
 from gramian.data.dask import tasks
-from gramian.data.dask.blocks import as_array, by_rows, is_sparse, laid, with_known_chunks
+from gramian.data.dask.blocks import (
+    as_array,
+    as_computed,
+    by_rows,
+    is_sparse,
+    laid,
+    with_known_chunks,
+)
 from gramian.data.dask.cluster import (
     client_here,
     fetched,
@@ -47,11 +54,12 @@ _one_visit = 1024  # columns up to which cross products come with the moments
 class DaskRows(RowBlocked):
     """The rows of a two-dimensional Dask array: dense or sparse blocks, chunked in any way."""
 
+    two_bit = False
+
     def __init__(self, X: Any, memory: Any = None, flip: bool | None = None) -> None:
         self.given = X = with_known_chunks(X)
         n, p = X.shape
-        dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
-        super().__init__((n, p), dtype, p > n if flip is None else flip, memory)
+        super().__init__((n, p), as_computed(X.dtype), p > n if flip is None else flip, memory)
         self.sparse = is_sparse(X)
         self._given = tuple(np.cumsum(sizes) for sizes in X.chunks)
         self.lazy = X if 0 in X.shape else laid(X, self.flip)
@@ -110,11 +118,15 @@ class DaskRows(RowBlocked):
 
     def _refuse(self, bad: NotFinite) -> None:
         if bad.where is not None:
-            at = tuple(
-                int(np.searchsorted(ends, here, side="right"))
-                for ends, here in zip(self._given, bad.where, strict=True)
-            )
-            refuse(*bad, within=f" in block {at} of the Dask array")
+            refuse(*bad, within=self.place(*bad.where))
+
+    def place(self, row: int, column: int) -> str:
+        """In words, which of the given blocks a number is in."""
+        at = tuple(
+            int(np.searchsorted(ends, here, side="right"))
+            for ends, here in zip(self._given, (row, column), strict=True)
+        )
+        return f" in block {at} of the Dask array"
 
     # Products of Y ---------------------------------------------------------------------------
 
@@ -174,6 +186,22 @@ class DaskRows(RowBlocked):
     def by_rows(self) -> DaskRows:
         """The same in blocks of whole rows, however many columns there are."""
         return DaskRows(self.given, flip=False) if self.flip else self
+
+    def by_columns(self) -> DaskRows:
+        """The same in blocks of whole columns, however many rows there are."""
+        return self if self.flip else DaskRows(self.given, flip=True)
+
+    def over(
+        self,
+        f: Callable[..., Any],
+        apart: dict[int, tuple[Any, ...]],
+        *arguments: Any,
+        add: Callable[[Any, Any], Any] | None = None,
+    ) -> Any:
+        """``f(block i of X, *apart[i], *arguments)`` of some blocks, in order, or their sum."""
+        shared = [sent_once(each) for each in arguments]
+        parts = [self._task(f, i, *apart[i], *shared, plain=True) for i in sorted(apart)]
+        return self._visited(parts, add)
 
     def like(self, lazy: Any) -> DaskRows:
         """Other numbers of the same rows, in blocks of rows; passes are counted together."""

@@ -10,6 +10,7 @@ import numpy as np
 from gramian.data import partials
 from gramian.data.centering import Centering
 from gramian.data.partials import NotFinite, as_rows, not_finite
+from gramian.data.plink import BedRows
 from gramian.loops.threads import limit_blas, limit_threads
 from gramian.maps import Array
 
@@ -24,9 +25,13 @@ def on_block(
     threads: int,
     *arguments: Any,
 ) -> Any:
-    """``f`` of one block of X, or of Y where a centering is given."""
+    """``f`` of one block of X, or of Y where a centering is given.
+
+    A block is an array, a sparse matrix, or a part of a file that is read here.
+    """
     with limit_threads(threads), limit_blas(threads):
-        rows = as_rows(block, dtype, shape, number)
+        there = isinstance(block, BedRows)
+        rows = block.arrived() if there else as_rows(block, dtype, shape, number)
         return f(rows if center is None else rows.then(center), *arguments)
 
 
