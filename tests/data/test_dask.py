@@ -324,6 +324,36 @@ def test_kernel_pca_by_landmarks_takes_the_same_pivots(how):
     assert np.allclose(outside.placement_residual(lazy).compute(), inside.placement_residual(X))
 
 
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_model_of_landmarks_on_workers_is_saved(kernel, center, tmp_path):
+    """The file has the landmarks and no other point; whatever places new points is all there."""
+    X = np.random.default_rng(0).standard_normal((900, 5)) + 5
+    how = {"kernel": kernel, "gamma": 0.05, "center": center}
+    model = KernelPCA(2, landmarks=5 if kernel == "linear" else 60, **how)
+    model.fit(da.from_array(X, chunks=(200, -1)))
+    inside = KernelPCA(**model.get_params()).fit(X)
+    model.save(tmp_path / "m.gramian")
+    assert isinstance(model.embedding_, da.Array)  # nothing was gathered
+    again = load(tmp_path / "m.gramian")
+    new = np.random.default_rng(1).standard_normal((7, 5)) + 5
+    assert np.array_equal(again.transform(new), model.transform(new))
+    assert np.array_equal(again.placement_residual(new), model.placement_residual(new))
+    assert np.abs(again.transform(X) - inside.embedding_).max() < 1e-10
+    assert np.array_equal(again.functions_(new), model.functions_(new))
+    for one, other in zip(again.mercer_, inside.mercer_, strict=True):
+        one, other = (each if isinstance(each, np.ndarray) else each(new) for each in (one, other))
+        assert np.abs(one - other).max() < 1e-9
+    pivots = inside.gram_.pivots
+    assert np.abs(again.embedding_ - inside.embedding_[pivots]).max() < 1e-9
+    assert np.abs(again.eigenvectors_ - inside.eigenvectors_[pivots]).max() < 1e-9
+    assert again.n_samples_ == 900
+    assert "the landmarks alone" in " ".join(again.to_embedding().notes)
+    back = again.inverse_transform(inside.embedding_[pivots])
+    assert np.linalg.norm(back - X[pivots]) < np.linalg.norm(X[pivots] - X.mean(axis=0))
+    assert (tmp_path / "m.gramian").stat().st_size < X.nbytes / 2
+
+
 def test_weighted_documents():
     X = sp.random_array((60, 20), density=0.2, rng=np.random.default_rng(0), format="csr")
     X.data = np.ceil(5 * X.data)

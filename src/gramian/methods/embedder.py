@@ -198,6 +198,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         """What a model file holds: fitted attributes with their kinds (see ``gramian.kept``)."""
         return {"n_features_in_": "=p", "n_components_": "=k"}
 
+    def _to_keep(self) -> Embedder:
+        """The model as a file holds it."""
+        return self
+
     def _shown(self) -> dict[str, Any]:
         """Fields of ``Embedding`` that only the method knows."""
         return {}

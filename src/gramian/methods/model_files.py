@@ -72,6 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         A parameter is a function or another thing that a file cannot hold.
     """
     check_is_fitted(model)
+    model = model._to_keep()
     method, keeps = type(model).__name__, model._keeps()
     kept = {name: in_memory(getattr(model, name)) for name in keeps}
     arrays: dict[str, Array] = {}
