@@ -85,7 +85,7 @@ class BedRows(RowBlocked):
         other = copy(self)
         other.shape, other.begin = (self.shape[0], stop - start), self.begin + start
         other.path, other._passes = self.path.resolve(), [0]
-        other.centering = Centering.none(stop - start, self.dtype)
+        other.centering = Centering.none(0, self.dtype)  # a part is whole when it has arrived
         other.families = other.samples = other.variants = other.alleles = ()
         return other
 
@@ -93,6 +93,7 @@ class BedRows(RowBlocked):
         """A part that came to another machine: the file there must be as long."""
         other = copy(self)
         other._passes, other._state = [0], same_there(self.path, self._state)
+        other.centering = Centering.none(self.shape[1], self.dtype)
         return other
 
     def named(self, variant: int) -> str:

@@ -53,6 +53,7 @@ from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import eigenpairs
 from gramian.spectral.plan import Plan, plan, plan_axes
 from gramian.spectral.principal import Axes, RowGram, row_pairs
+from gramian.spectral.spread import of_samples
 
 SCALINGS = ("patterson", "unit", "none")
 NORMALIZATIONS = ("smartpca", "plink2", "variants")
@@ -447,7 +448,7 @@ class GenotypePCA(Embedder):
             rows = Standardized(rows, np.arange(p), np.zeros((p, 4)))
         rows = in_variants(rows)
         found = plan_axes(rows, k, self.solver, self.memory, rows=True)
-        return replace(found, passes=30 if found.kind == "products" else 5)
+        return of_samples(found, rows, k)
 
     def _open(self, X: Any, reset: bool) -> Opened:
         if hasattr(X, "tocsr"):

@@ -40,6 +40,7 @@ from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pivoted import NystromEmbedding, nystrom_plan
 from gramian.spectral.plan import Expected, Plan, plan
+from gramian.spectral.spread import by_landmarks
 
 MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
@@ -186,7 +187,9 @@ class KernelPCA(GramEmbedder):
         n, k = rows.shape[0], self._checked_count(rows.shape[0], self.center)
         item = np.dtype(rows.dtype).itemsize
         if self.landmarks is not None:
-            return nystrom_plan(n, int(self.landmarks), item, self.memory)
+            far, rank = hasattr(rows, "by_rows"), int(self.landmarks)
+            found = nystrom_plan(0 if far else n, rank, item, self.memory)
+            return by_landmarks(found, rows.by_rows(), rank) if far else found
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
         size = n * n * item * 11 // 10
         if size > budget(self.memory):

@@ -43,6 +43,11 @@ class BedOnWorkers(DaskRows):
         self.path, self.samples, self.families = bed.path, bed.samples, bed.families
         self.variants, self.alleles = bed.variants, bed.alleles
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return int(self.shape[1] * self.bed.width)
+
     def _blocks(self) -> list[Any]:
         return [self.bed.part(a, b) for a, b in self.bounds]
 

@@ -55,6 +55,7 @@ class DaskRows(RowBlocked):
     """The rows of a two-dimensional Dask array: dense or sparse blocks, chunked in any way."""
 
     two_bit = False
+    workers: int | None = None  # to plan for; by default those that are there
 
     def __init__(self, X: Any, memory: Any = None, flip: bool | None = None) -> None:
         self.given = X = with_known_chunks(X)
@@ -94,11 +95,32 @@ class DaskRows(RowBlocked):
         found = found.toarray() if hasattr(found, "toarray") else found
         return np.ascontiguousarray(found, dtype=self.dtype)
 
+    # What a plan asks ------------------------------------------------------------------------
+
+    @property
+    def hands(self) -> tuple[int, int]:
+        """How many workers there are, and the tasks that each of them runs at a time."""
+        if self.workers is not None:
+            return self.workers, 1
+        client = client_here()
+        found = [each["nthreads"] for each in workers_of(client).values()] if client else []
+        return (len(found), max(found)) if found else (1, cores())
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return int(self.shape[0] * self.shape[1] * self.given.dtype.itemsize)
+
+    @property
+    def sums_at_once(self) -> bool:
+        """Whether cross products come with the moments, in one pass."""
+        return not self.flip and not self.sparse and self.shape[1] <= _one_visit
+
     # Moments ---------------------------------------------------------------------------------
 
     def moments(self, weights: Array) -> Moments:
         """Mean and variance of every column, and cross products if they are few: in one pass."""
-        cross = not self.flip and not self.sparse and self.shape[1] <= _one_visit
+        cross = self.sums_at_once
         parts = [
             self._task(Part.of, i, self._weights(weights, i), cross, self._begin(i), plain=True)
             for i in range(len(self.bounds))
@@ -185,11 +207,16 @@ class DaskRows(RowBlocked):
 
     def by_rows(self) -> DaskRows:
         """The same in blocks of whole rows, however many columns there are."""
-        return DaskRows(self.given, flip=False) if self.flip else self
+        return self._laid(False) if self.flip else self
 
     def by_columns(self) -> DaskRows:
         """The same in blocks of whole columns, however many rows there are."""
-        return self if self.flip else DaskRows(self.given, flip=True)
+        return self if self.flip else self._laid(True)
+
+    def _laid(self, flip: bool) -> DaskRows:
+        other = DaskRows(self.given, flip=flip)
+        other.workers = self.workers
+        return other
 
     def over(
         self,
