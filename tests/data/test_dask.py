@@ -171,6 +171,24 @@ def test_a_frame_brings_its_names_and_its_length():
         model.transform(lazy.rename(columns={"a": "z"})).compute()
 
 
+def test_partitions_without_rows():
+    frame = pd.DataFrame(data(120, 3), columns=["a", "b", "c"])
+    frame["d"] = np.arange(120.0)
+    lazy = dd.from_pandas(frame, npartitions=4)
+    some = lazy[lazy.d >= 35]  # nothing is left of the first partition, a part of the second
+    with pytest.warns(GramianWarning, match="computed once to count its rows"):
+        model = PCA(2).fit(some)
+    kept = frame[frame.d >= 35]
+    assert model.n_samples_ == 85
+    same_up_to_signs(model.transform(kept), PCA(2).fit_transform(kept), rtol=1e-9)
+    assert np.abs(model.transform(some).compute() - model.transform(kept)).max() < 1e-9
+    with (
+        pytest.warns(GramianWarning, match="computed once"),
+        pytest.raises(GramianError, match=r"0 sample\(s\)"),
+    ):
+        PCA(2).fit(lazy[lazy.d > 1e9])
+
+
 def test_odd_chunks_are_laid_anew_with_a_note(monkeypatch):
     X = data(300, 40)
     with pytest.warns(GramianWarning, match=r"chunked across its columns \(4 chunks\)"):
