@@ -200,7 +200,9 @@ def test_the_simulated_cluster_is_right_where_it_can_be_counted() -> None:
     assert 0.35 < half / 100 / 1023 < 0.65
     # additions are made one after the other by one worker, the scheduler hears of every task
     assert abs(simulate(1, 64, replace(free, add=2.0), rng).seconds - (64 + 63 * 2)) < 1e-9
-    assert abs(simulate(1, 64, replace(free, task=0.5), rng).seconds - (64 + 127 * 0.5)) < 1
+    assert simulate(1, 64, replace(free, task=0.1), rng).seconds < 64 + 16 * 0.1  # overlaps blocks
+    taken = replace(free, task=0.5, shared=True)  # from the one worker there is
+    assert 64 + 127 * 0.5 <= simulate(1, 64, taken, rng).seconds < 64 + 140 * 0.5
     assert simulate(64, 6400, replace(free, task=0.5), rng).seconds > 6400
 
 

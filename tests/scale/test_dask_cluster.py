@@ -9,9 +9,10 @@ from pathlib import Path
 import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse
 
 import gramian.data.dask.cluster as dask_cluster
-from gramian import PCA, KernelPCA, parallel_analysis
+from gramian import LSI, PCA, KernelPCA, parallel_analysis
 from gramian.errors import ClusterError, MemoryRefusedError
 from tests.scale.cluster import STEP, Processes, array, counted, in_memory
 
@@ -68,6 +69,22 @@ def test_little_travels_to_the_client(cluster, monkeypatch):
     small_side = 8 * p * p
     assert small_side < sum(received) < 3 * small_side + 40_000  # the rest: messages
     assert sum(received) < 8 * n * p / 200
+
+
+@pytest.mark.parametrize("chunks", [(STEP, -1), (-1, 11), (900, 11)], ids=str)
+@pytest.mark.filterwarnings("ignore:the Dask array is chunked across")
+def test_lsi_of_sparse_blocks_equals_memory(cluster, chunks, tmp_path):
+    """With a worker killed on the way; coordinates of the documents stay there."""
+    cluster.client.wait_for_workers(2, timeout=60)
+    X = scipy.sparse.csr_array(np.maximum(in_memory() - 60, 0))
+    lazy = (array(tmp_path, deadly=[9]) - 60).clip(0, None).rechunk(chunks)
+    lazy = lazy.map_blocks(scipy.sparse.csr_array)
+    inside, outside = LSI(4).fit(X), LSI(4).fit(lazy)
+    assert len(list(tmp_path.iterdir())) > 10
+    assert np.abs(outside.components_ - inside.components_).max() < 1e-10
+    assert np.abs(outside.singular_values_ / inside.singular_values_ - 1).max() < 1e-10
+    assert isinstance(outside.documents_, da.Array)
+    assert np.abs(outside.documents_.compute() - inside.documents_).max() < 1e-10 * abs(X).max()
 
 
 def test_parallel_analysis_and_landmarks_on_workers(cluster, tmp_path):

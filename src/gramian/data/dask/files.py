@@ -19,6 +19,8 @@ from gramian.maps import Array
 
 _sent = 8_000_000  # bytes of a block that is sent
 _read = 32_000_000  # bytes of a block that a worker reads
+_many = 1_000  # blocks above which they are larger: each costs the scheduler some milliseconds
+_most = 128_000_000
 
 
 class BedOnWorkers(DaskRows):
@@ -30,7 +32,8 @@ class BedOnWorkers(DaskRows):
         import dask.array as da
 
         n, m = bed.shape
-        sizes = equal_parts(m, -(-n * m * bed.dtype.itemsize // _read))
+        size = n * m * bed.dtype.itemsize
+        sizes = equal_parts(m, -(-size // block_bytes(size)))
         lazy = da.map_blocks(
             _decoded,
             bed.part(0, m),
@@ -57,6 +60,11 @@ class BedOnWorkers(DaskRows):
             yield
 
 
+def block_bytes(size: int) -> int:
+    """Bytes of a block of a file of that size."""
+    return min(max(_read, size // _many), _most)
+
+
 def in_blocks(X: Any) -> Any:
     """An array, or rows of a .npy or .bed file, in blocks that workers read themselves."""
     import dask.array as da
@@ -73,7 +81,8 @@ def in_blocks(X: Any) -> Any:
         )
     along = 1 if rows.flip else 0
     line = rows.shape[1 - along] * rows.dtype.itemsize
-    sizes = equal_parts(rows.shape[along], -(-rows.shape[along] * line // _read))
+    size = rows.shape[along] * line
+    sizes = equal_parts(rows.shape[along], -(-size // block_bytes(size)))
     chunks = ((rows.shape[0],), tuple(sizes)) if rows.flip else (tuple(sizes), (rows.shape[1],))
     return da.map_blocks(
         _read_block,
