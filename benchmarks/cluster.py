@@ -108,7 +108,7 @@ def tables(settings: Settings) -> Iterator[Table]:
     """One and two workers measured and simulated; then what cannot be measured here."""
     from gramian.data.dask.files import block_bytes
 
-    p, each = (20, 20_000) if settings.quick else (200, 600_000)
+    p, each = (20, 20_000) if settings.quick else (200, 2_000_000)
     rows, rng = [], np.random.default_rng(0)
     with tempfile.TemporaryDirectory(prefix="gramian-bench-") as folder:
         for workers in (1, 2):

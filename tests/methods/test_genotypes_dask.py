@@ -86,6 +86,16 @@ def test_whole_numbers_by_products_and_more_samples_than_variants():
     same(GenotypePCA(3).fit(da.from_array(tall, chunks=(40, -1))), GenotypePCA(3).fit(tall))
 
 
+def test_threads_of_this_process_give_the_same_bits():
+    X, _ = peoples(60, 900, 0.02)
+    lazy = da.from_array(X, chunks=(-1, 100))
+    wanted = GenotypePCA(3).fit(lazy)
+    with dask.config.set(scheduler="threads", num_workers=2):
+        found = GenotypePCA(3).fit(lazy)
+        assert np.array_equal(found.transform(lazy).compute(), wanted.transform(lazy).compute())
+    same(found, wanted, 0)
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.03])
 @pytest.mark.parametrize("normalization", ["smartpca", "plink2", "variants"])
 def test_a_bed_file_read_by_workers(tmp_path, monkeypatch, missing, normalization):

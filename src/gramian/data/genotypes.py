@@ -95,13 +95,18 @@ def in_variants(rows: Any) -> Any:
     return rows.by_columns() if isinstance(rows, DaskRows) else rows
 
 
+def _there() -> Any:
+    """The functions of the same names for rows on workers."""
+    from gramian.data.dask import genotypes
+
+    return genotypes
+
+
 def survey(rows: Any, dosages: bool) -> Calls:
     """Count the calls; with ``dosages`` they must lie between 0 and 2."""
     within = ""
     if isinstance(rows, DaskRows):
-        from gramian.data.dask.genotypes import counted as spread_counted
-
-        found = spread_counted(rows, dosages)
+        found = _there().counted(rows, dosages)
         within = "" if found.wrong is None else rows.place(*found.wrong[:2])
     else:
         found = counted(rows, dosages)
@@ -320,9 +325,7 @@ def standardized(rows: Any, kept: Array, mean: Array, scale: Array, swapped: Arr
     ``swapped`` marks kept variants of a file that count the other allele.
     """
     if isinstance(rows, DaskRows):
-        from gramian.data.dask.genotypes import SpreadStandardized
-
-        return SpreadStandardized(rows, kept, mean, scale, swapped)
+        return _there().SpreadStandardized(rows, kept, mean, scale, swapped)
     if isinstance(rows, BedRows):
         tables = (_COPIES - mean[:, None]) / scale[:, None]
         tables[:, 1] = 0.0
@@ -340,9 +343,7 @@ def lost_products(rows: Any, kept: Array, B: Array) -> Array:
     Pairs (i, j) are in the order of ``numpy.triu_indices``.
     """
     if isinstance(rows, DaskRows):
-        from gramian.data.dask.genotypes import lost_products as spread_lost_products
-
-        return spread_lost_products(rows, kept, B)
+        return np.asarray(_there().lost_products(rows, kept, B))
     i, j = np.triu_indices(len(B))
     M = _missing_map(rows, kept)
     return np.asarray(M @ np.ascontiguousarray((B[i] * B[j]).T, M.dtype), np.float64)
@@ -351,9 +352,7 @@ def lost_products(rows: Any, kept: Array, B: Array) -> Array:
 def called_in_both(rows: Any, kept: Array) -> Array:
     """For each pair of samples the kept variants that were called in both (n, n)."""
     if isinstance(rows, DaskRows):
-        from gramian.data.dask.genotypes import called_in_both as spread_called_in_both
-
-        return spread_called_in_both(rows, kept)
+        return np.asarray(_there().called_in_both(rows, kept))
     M = _missing_map(rows, kept)
     both = _missing_in_both(M) if isinstance(M, Standardized) else M @ M.T
     own = np.diag(both).copy()
@@ -390,9 +389,7 @@ def lengths(Z: Any) -> Array:
 def packed_calls(rows: Any, chosen: Array) -> Array:
     """Some variants as a .bed file has them: a line each, four calls to a byte."""
     if isinstance(rows, DaskRows):
-        from gramian.data.dask.genotypes import packed_calls as spread_packed_calls
-
-        return spread_packed_calls(rows, chosen)
+        return np.asarray(_there().packed_calls(rows, chosen))
     if isinstance(rows, BedRows):
         M = Standardized(rows, chosen, np.zeros((len(chosen), 4)))
         cuts = [*range(0, len(chosen), 64), len(chosen)]
