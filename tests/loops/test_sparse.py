@@ -100,16 +100,33 @@ def test_flow_along_links_equals_the_transposed_product(n, weighted):
     links = Links.of(A, weights)
     twin = A.copy()
     twin.data = np.ones(A.nnz) if weights is None else weights
-    z, v, w, x = rng.random((4, n))
+    v, w, x = rng.random((3, n))
     share = np.where(rng.random(n) < 0.2, 0.0, rng.random(n))
-    wanted = twin.T @ z + 0.3 * v + 0.2 * w
-    found = []
-    for threads in (1, 2, 8):
-        with limit_threads(threads):
-            found.append(links.step(z, (v, w, 0.3, 0.2), x, share))
-    y, following, moved, ended = found[0]
-    assert np.allclose(y, wanted, rtol=1e-12)
-    assert np.array_equal(following, y * share)
-    assert np.isclose(moved, np.abs(y - x).sum()) and np.isclose(ended, y[share == 0].sum())
-    assert all(y.tobytes() == other[0].tobytes() and moved == other[2] for other in found)
+    for plain in (True, False):
+        # the twin, a round at a time: links from earlier rounds carry what is new
+        y = 0.5 * x
+        for begin, end in [(0, len(links.nodes) - 1)] if plain else links.rounds:
+            nodes = slice(links.nodes[begin], links.nodes[end])
+            y[nodes] = (
+                (twin.T[nodes] @ (y * share)) + 0.3 * v[nodes] + 0.2 * lost(y, share) * w[nodes]
+            )
+        found = []
+        for threads in (1, 2, 8):
+            with limit_threads(threads):
+                scores = links.scores(x, share)
+                scores.scale = 0.5
+                found.append((links.sweep(scores, v, w, 0.3, 0.2, plain=plain), scores))
+        changes, scores = found[0]
+        assert np.allclose(scores.x, y, rtol=1e-12) and scores.scale == 1
+        assert np.array_equal(scores.z, scores.x * share)
+        assert np.isclose(scores.lost.sum(), lost(y, share))
+        assert np.isclose(changes[0], np.abs(y - 0.5 * x).sum())
+        assert np.isclose(changes[1], (y - 0.5 * x).sum())
+        for other, same in found:
+            assert other == changes and same.x.tobytes() == scores.x.tobytes()
+    assert len(links.rounds) == (4 if n == 200_000 else 1)
     assert np.diff(links.nodes).max() <= 65_536
+
+
+def lost(x, share):
+    return x[share == 0].sum()

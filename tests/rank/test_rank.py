@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from gramian.errors import CertificateWarning, GramianWarning, InputError
+from gramian.loops.links import Links as Sorted
 from gramian.loops.threads import limit_threads
 from gramian.rank import hits, open_graph, pagerank
 
@@ -87,6 +88,32 @@ def test_pagerank_solves_its_equation(damping):
         error = np.abs(found.scores - exact(A, damping, personalization, dangling)).sum()
         assert error <= found.error + 1e-14 and found.error <= 1e-12
         assert np.isclose(found.scores.sum(), 1) and found.scores.min() >= 0
+
+
+@pytest.mark.parametrize("order", ["anywhere", "forward", "backward", "in a ring"])
+@pytest.mark.parametrize("damping", [0.5, 0.85, 0.97])
+def test_rounds_lead_to_the_same_scores_however_links_run(order, damping):
+    rng = np.random.default_rng(1)
+    n, m = 20_000, 200_000
+    a, b = rng.integers(0, n, (2, m))
+    near = rng.integers(1, 50, m)
+    ends = {
+        "anywhere": (a, b),
+        "forward": (np.minimum(a, b), np.maximum(a, b)),
+        "backward": (np.maximum(a, b), np.minimum(a, b)),
+        "in a ring": (a, (a + near) % n),
+    }[order]
+    A = sp.coo_array((rng.random(m), ends), shape=(n, n)).tocsr()
+    A = sp.csr_array(sp.diags_array(np.where(rng.random(n) < 0.1, 0.0, 1.0)) @ A)
+    assert len(Sorted.of(A).rounds) == 4
+    v, w = rng.random((2, n))
+    out = A.sum(axis=1)
+    P = sp.diags_array(np.divide(1, out, out=np.zeros(n), where=out > 0)) @ A
+    x = v / v.sum()
+    for _ in range(int(np.log(1e-16) / np.log(damping))):
+        x = damping * (P.T @ x + x[out == 0].sum() * w / w.sum()) + (1 - damping) * v / v.sum()
+    found = pagerank(A, damping, personalization=v, dangling=w, tol=1e-12)
+    assert found.certified and np.abs(found.scores - x).sum() <= found.error + 1e-13
 
 
 def test_hits_is_the_leading_singular_pair():

@@ -35,6 +35,24 @@ def test_landmarks_stay_within_the_prediction():
     assert peak <= 1.1 * predicted  # F takes 72 MB; four float64 copies of it would take 576
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_tall_data_need_two_packed_triangles_beside_them(dtype):
+    """Six squares of 100 x 100, 480 kB, would do without care; scikit-learn takes as much."""
+    code = f"""
+import numpy as np
+from benchmarks.memory import peak_of
+from gramian import PCA
+X = np.random.default_rng(0).standard_normal((200_000, 100)).astype("{dtype}")
+fit = PCA(10).fit
+fit(X), fit(X)
+print(peak_of(lambda: fit(X)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout.splitlines()[-1]) <= 300_000  # 160 to 220 kB were measured
+
+
 @pytest.mark.slow
 def test_two_hundred_thousand_points_in_four_gigabytes():
     model = "KernelPCA(10, kernel='rbf', landmarks=1000, memory='4GB')"

@@ -25,6 +25,10 @@ class ArrayRows(RowBlocked):
         S = self.storage
         return S if S.flags.c_contiguous and S.dtype == self.dtype else None
 
+    def _sample(self, most: int) -> Array:
+        step = -(-self.shape[0] // most)
+        return self.storage[:, ::step] if self.flip else self.storage[::step]
+
     def _lead(self, start: int, stop: int) -> Array:
         return np.ascontiguousarray(self.storage[start:stop], dtype=self.dtype)
 

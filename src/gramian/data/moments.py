@@ -157,11 +157,8 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     n, p = rows.shape
     if rows.flip or not in_one_pass(rows.shape, rows.resident):
         return None
-    sample = rows._sample(200)
-    with np.errstate(all="ignore"):
-        nearest = np.argmin(np.abs(sample - sample.mean(axis=0, dtype=np.float64)), axis=0)
-        pivot = sample[nearest, np.arange(p)]
-        unit = unit_for(float(np.abs(sample - pivot).max(initial=0.0)), rows.dtype)
+    pivot, spread = _middle(rows._sample(200), rows.dtype)
+    unit = unit_for(spread, rows.dtype)
     root = np.sqrt(weights).astype(rows.dtype)
 
     def arguments(lead: tuple[int, int]) -> tuple[Any, ...]:
@@ -170,12 +167,12 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
 
     with np.errstate(all="ignore"):
         probes = np.random.default_rng(0).standard_normal((2, p)).astype(rows.dtype)
-        C = rows._folded_cross(arguments, p, probes)
+        C, beside = rows._folded_cross(arguments, p, probes)
         total = _total(weights, n)
-        shift, probed = C[:p, p] / total, C[:p, p + 1 :]
-        C = C[:p, :p]
-        error = 5 * float(np.linalg.norm(C @ probes.T - probed) / np.sqrt(2))
-        C = C - total * np.outer(shift, shift)  # a copy: a checkpoint may still hold the sums
+        shift = beside[:, 0] / total
+        error = 5 * float(np.linalg.norm(C @ probes.T - beside[:, 1:]) / np.sqrt(2))
+        for row, d in zip(C, shift, strict=True):
+            row -= total * (d * shift)
         variance = np.diag(C) / total
         size = float(np.sqrt(variance.max(initial=0.0)))
         safe = 2.0**30 if rows.dtype == np.float32 else 2.0**100
@@ -186,6 +183,18 @@ def _with_cross(rows: RowBlocked, weights: Array) -> Moments | None:
     high = middle + shift
     low = (middle - high) + shift
     return Moments(high, low, np.maximum(variance, 0.0), total, unit, KnownCross(C, error))
+
+
+def _middle(sample: Array, dtype: Any) -> tuple[Array, float]:
+    """For each column the value nearest to the mean, and the largest distance from any of them."""
+    pivot, spread = np.empty(sample.shape[1], dtype), 0.0
+    with np.errstate(all="ignore"):
+        for a in range(0, sample.shape[1], 4):  # a few columns at a time need no room
+            some = sample[:, a : a + 4].astype(dtype)
+            nearest = np.abs(some - some.mean(axis=0, dtype=np.float64)).argmin(axis=0)
+            pivot[a : a + 4] = some[nearest, np.arange(some.shape[1])]
+            spread = max(spread, float(np.abs(some - pivot[a : a + 4]).max(initial=0.0)))
+    return pivot, spread
 
 
 def _again(
@@ -249,6 +258,9 @@ def refuse_non_finite(rows: Any) -> None:
         rows.refuse_non_finite()
         return
     if hasattr(rows, "X"):  # sparse: only what is stored can be wrong
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(rows.X.data.sum()):
+                return
         bad = np.flatnonzero(~np.isfinite(rows.X.data))
         if bad.size:
             i = int(np.searchsorted(rows.X.indptr, bad[0], side="right")) - 1

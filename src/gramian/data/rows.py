@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from gramian.checkpoint import steps
+from gramian.checkpoint import is_kept, steps
 from gramian.data.centering import Centering
 from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
 from gramian.loops.threads import (
@@ -282,23 +283,35 @@ class RowBlocked(ImplicitMap):
         width = self._lying()[1]
         if width > _wide:
             return self._blas_sum(self._lead, self._lying(), "lead")
-        return self._folded_cross(self._arguments, width, np.zeros((0, width), self.dtype))
+        return self._folded_cross(self._arguments, width, np.zeros((0, width), self.dtype))[0]
 
-    def _folded_cross(self, arguments: Callable[..., Any], width: int, probes: Array) -> Array:
-        """S' S, each thread with a total; ``probes`` g add the weights and S g as columns of S."""
+    def _folded_cross(
+        self, arguments: Callable[..., Any], width: int, probes: Array
+    ) -> tuple[Array, Array]:
+        """S' S, and with ``probes`` g its products with the weights and with every S g."""
         side = width + (1 + len(probes)) * bool(len(probes))
         from gramian.loops import products
 
         wide = products.odd_vectors(side, self.dtype)
         given, probes = probes, products.aligned(len(probes), wide, self.dtype)
         probes[:, :width] = given
-        depth = products.DEPTH if width <= _thin else 2 * products.DEPTH  # totals leave the cache
+        depth = products.shallow_depth(wide, self.dtype)
+        if width > _thin:  # totals leave the cache
+            depth = 2 * products.DEPTH
 
-        def step(block: Array, a: int, b: int, total: Array) -> None:
+        def step(block: Array, a: int, b: int, total: Array, part: int = 0, parts: int = 1) -> None:
             Y = products.aligned(depth, wide, self.dtype)
-            products.cross(block, *arguments(lead=(a, b)), probes, Y, total)
+            products.cross(block, *arguments(lead=(a, b)), probes, Y, part, parts, total)
 
-        return _mirrored(self._fold(step, (wide, wide))[:side, :side])
+        size = products.packed_size(wide, self.dtype)
+        room = None
+        if self.resident:
+            both = self._shared_fold(step, size)
+            total, room = both[1], None if is_kept() else both.reshape(-1)
+        else:
+            total = self._fold(step, (size,))
+        C, beside = products.unpacked(total, width, wide, self.dtype, room)
+        return C, beside[:, : side - width]
 
     def _lead_outer(self) -> Array:
         """S S', summed over blocks across the lines."""
@@ -329,12 +342,12 @@ class RowBlocked(ImplicitMap):
                 b = min(a + 4096, bounds[g + 1])
                 products.outer(S, a, b, *self._arguments(), probes, W, Y, P, total)
 
+        size = products.packed_size(wide, self.dtype)
         with self._visit():
-            total = ordered_sum(piece, groups, lambda: products.aligned(wide, wide, np.float64))
-        G = _mirrored(total[:lines, :lines])
-        probed = total[:lines, lines : lines + 4]
+            total = ordered_sum(piece, groups, lambda: products.aligned(1, size, np.float64)[0])
+        G, probed = products.unpacked(total, lines, wide, self.dtype)
         error = 5 * float(np.linalg.norm(G @ probes[:, :lines].T - probed[:, :2]) / np.sqrt(2))
-        return ProbedOuter(G, error, W, probed[:, 2:].copy())
+        return ProbedOuter(G, error, W, probed[:, 2:4].copy())
 
     def _blas_sum(
         self, read: Callable[[int, int], Array], lying: tuple[int, int], side: str
@@ -406,14 +419,14 @@ class RowBlocked(ImplicitMap):
         return [(a, min(a + step, lines)) for a in range(0, lines, step)]
 
     def _fold(
-        self, step: Callable[[Array, int, int, Array], None], shape: tuple[int, int]
+        self, step: Callable[[Array, int, int, Array], None], shape: tuple[int, ...]
     ) -> Array:
         """Sum over lead blocks: up to eight running totals, added up in a fixed order."""
         from gramian.loops.products import aligned
 
         segments = _segments(self._lead_blocks())
         state: dict[str, Array] = {}
-        room = max(2, 4 * self.block_bytes // (8 * shape[0] * shape[1] or 1))
+        room = max(2, 4 * self.block_bytes // (8 * prod(shape) or 1))
 
         def piece(group: list[tuple[int, int]], total: Array) -> None:
             for a, b, block in self._each(self._lead, group):
@@ -426,10 +439,40 @@ class RowBlocked(ImplicitMap):
                 state["total"] = ordered_sum(
                     lambda g, total, groups=groups: piece(groups[g], total),  # type: ignore[misc]
                     len(groups),
-                    lambda: aligned(*shape, np.float64),
+                    lambda: aligned(shape[0], prod(shape[1:]), np.float64).reshape(shape),
                     state.get("total"),
                 )
         return np.asarray(state["total"])
+
+    def _shared_fold(self, step: Callable[..., None], size: int) -> Array:
+        """The same with two totals, whatever the threads: several share one, each a part of it.
+
+        Each half of the blocks has a total; ``step(block, a, b, total, part, parts)`` adds to it.
+        The sum is in the second one.
+        """
+        from gramian.loops.products import aligned
+
+        totals = aligned(2, size, np.float64)
+        segments = _segments(self._lead_blocks())
+        state: dict[str, Array] = {}
+
+        def piece(job: int) -> None:
+            half, part = divmod(job, parts)
+            for a, b, block in self._each(self._lead, halves[half]):
+                pause()
+                step(block, a, b, totals[1 - half], part, parts)
+
+        with self._visit():
+            for i in steps("summed", len(segments), state, size=size, step=segments[0][0][1]):
+                halves = _cut(segments[i], 2)
+                parts = -(-thread_count() // len(halves))
+                totals[1] = state.get("total", totals[1])
+                run(piece, len(halves) * parts)
+                totals[1] += totals[0]
+                totals[0] = 0
+                state["total"] = totals[1]
+        totals[1] = state["total"]
+        return totals
 
     def _each(
         self, read: Callable[[int, int], Array], spans: list[tuple[int, int]]

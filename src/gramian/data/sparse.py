@@ -16,7 +16,8 @@ import numpy as np
 
 from gramian.data.centering import Centering
 from gramian.data.moments import Moments, refuse_non_finite
-from gramian.loops.sparse import adjoint, cut, gram, times
+from gramian.loops.sparse import adjoint, gram, sums, times
+from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, ImplicitMap, unit_for
 
 
@@ -25,6 +26,7 @@ class SparseRows(ImplicitMap):
 
     resident = True
     flip = False
+    block = 8  # vectors multiplied for little more than the price of one
 
     def __init__(self, X: Any, memory: Any = None) -> None:
         dtype = np.float32 if X.dtype in (np.float16, np.float32) else np.float64
@@ -53,32 +55,19 @@ class SparseRows(ImplicitMap):
         X = self.X.data
         peak = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
         unit = unit_for(peak, self.dtype)
-        weights = np.broadcast_to(weights, self.shape[0])
-        total = float(weights.sum())
-        mean = self._column_sums(weights, lambda x, _: x * unit) / total
-        stored = self._column_sums(weights, lambda x, _: np.ones_like(x))
-        squares = self._column_sums(weights, lambda x, j: (x * unit - mean[j]) ** 2)
+        total = float(weights[0]) * self.shape[0] if weights.size == 1 else float(weights.sum())
+        mean = sums(self.X, weights, unit, np.zeros(self.shape[1]))[:, 1] / total
+        stored, _, squares = sums(self.X, weights, unit, mean).T
         variance = (squares + (total - stored) * mean**2) / total
         return Moments(mean, np.zeros_like(mean), variance, total, unit)
-
-    def _column_sums(self, weights: Array, f: Callable[[Array, Array], Array]) -> Array:
-        """Weighted sums over each column of f(values, columns), a piece of the rows at a time."""
-        total = np.zeros(self.shape[1])
-        for a, b in cut(self.X, 16, 64):
-            ends = self.X.indptr[a : b + 1]
-            piece = slice(int(ends[0]), int(ends[-1]))
-            columns = self.X.indices[piece]
-            values = f(self.X.data[piece].astype(np.float64), columns)
-            values *= np.repeat(weights[a:b], np.diff(ends))
-            total += np.bincount(columns, values, minlength=len(total))
-        return total
 
     def _times(self, V: Array) -> Array:
         self._passes[0] += 1
         c = self.centering
         FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
         XV = times(self.X, FV)
-        XV -= self._mean @ FV
+        with one_blas_thread():
+            XV -= self._mean @ FV
         XV *= c.weight[:, None]
         return XV
 
@@ -90,16 +79,21 @@ class SparseRows(ImplicitMap):
         self._passes[0] += 1
         c = self.centering
         DU = c.weight[:, None] * U.astype(self.dtype, copy=False)
-        sums = DU.sum(axis=0, dtype=np.float64)
-        return np.asarray((adjoint(self.X, DU) - np.outer(self._mean, sums)) * c.factor[:, None])
+        total = DU.sum(axis=0, dtype=np.float64)
+        return np.asarray((adjoint(self.X, DU) - np.outer(self._mean, total)) * c.factor[:, None])
 
     def gram(self, V: Array) -> Array:
         """Y' (Y V) = F (X' Z - m 1' Z) with Z = D^2 (X F V - 1 m' F V), in one visit."""
         self._passes[0] += 1
         c = self.centering
         FV = c.factor[:, None] * V.astype(self.dtype, copy=False)
-        XZ, sums = gram(self.X, FV, self._mean @ FV, c.weight**2)
-        return np.asarray((XZ - np.outer(self._mean, sums)) * c.factor[:, None])
+        with one_blas_thread():
+            shift = self._mean @ FV
+        XZ, total = gram(self.X, FV, shift, c.weight**2)
+        if self._mean.any():
+            XZ -= np.outer(self._mean, total)
+        XZ *= c.factor[:, None]
+        return XZ
 
     def cross(self) -> Array:
         """Y' Y = B' D^2 B - s m' - m s' + (1' D^2 1) m m' with B = X F, s = B' D^2 1, m = F m."""

@@ -21,6 +21,7 @@ from gramian.data.moments import Moments, refuse, unit_for
 from gramian.data.pread import refuse_changed, state_of
 from gramian.data.sparse import SparseRows
 from gramian.errors import GramianError, InputError, MemoryRefusedError
+from gramian.loops.sparse import sums
 from gramian.loops.threads import ahead
 from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget, in_words
@@ -210,24 +211,27 @@ class SparseFile(ImplicitMap):
 
     def moments(self, weights: Array) -> Moments:
         """Mean and variance of every column, in two passes."""
-        weights = np.broadcast_to(weights, self.shape[0])
-        total, unit = float(weights.sum()), 1.0
+        n, p = self.shape
+        total, unit = float(weights[0]) * n if weights.size == 1 else float(weights.sum()), 1.0
+
+        def found(rows: slice, part: SparseRows, about: Array) -> Array:
+            return sums(part.X, weights if weights.size == 1 else weights[rows], unit, about)
+
         for _ in range(2):  # the second time only where squares would leave the range of floats
-            mean, stored, peak = np.zeros(self.shape[1]), np.zeros(self.shape[1]), 0.0
+            first, peak = np.zeros((p, 3)), 0.0
             for rows, part in self._each():
-                X, w = part.X.data, weights[rows]
+                X = part.X.data
                 if not np.isfinite(X).all():
                     self.refuse_non_finite()
                 peak = max(peak, float(np.abs(X).max(initial=0.0)))
-                mean += part._column_sums(w, lambda x, _, unit=unit: x * unit)  # type: ignore[misc]
-                stored += part._column_sums(w, lambda x, _: np.ones_like(x))
+                first += found(rows, part, np.zeros(p))
             if unit == unit_for(peak, self.dtype):
                 break
             unit = unit_for(peak, self.dtype)
-        mean = mean / total
-        squares = np.zeros(self.shape[1])
+        mean, stored = first[:, 1] / total, first[:, 0]
+        squares = np.zeros(p)
         for rows, part in self._each():
-            squares += part._column_sums(weights[rows], lambda x, j: (x * unit - mean[j]) ** 2)
+            squares += found(rows, part, mean)[:, 2]
         variance = (squares + (total - stored) * mean**2) / total
         return Moments(mean, np.zeros_like(mean), variance, total, unit)
 

@@ -1,10 +1,12 @@
 """What products with a sparse row are made of, a vector of lanes at a time.
 
     gathered    out  = sum over t of x[t] * B[j[t]]         the row times a block
+    moved       out  = (out - shift) * w,  sums += out      in between: centered, weighted, counted
     scattered   B[j[t]] += x[t] * z       for every t       the row, turned, times a row of a block
 
-x are the values stored in a row and j their columns; B has one row a column, as wide as the lanes.
-Sums of a row stay in registers, in its own precision; what is scattered is added in that of B.
+x are the values stored in a row and j their columns; B has one row a column, as wide as there are
+lanes: the length of the tuple ``lanes``, which is part of its type, so that every width has code of
+its own. Sums of a row stay in registers, in its own precision; others are added in that of B.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from numba import types
 from numba.extending import intrinsic
 
 _long, _short = ir.IntType(64), ir.IntType(32)
-_vector_bytes = 64
 
 
 def _float(numba_type: Any) -> tuple[Any, int]:
@@ -76,67 +77,74 @@ def _loop(builder: Any, count: Any, starts: list[Any], step: Any) -> list[Any]:
     return last
 
 
-def _gathered(lanes: int | None) -> Any:
-    """``gathered(x, j, count, B, out)``: pointers, and how many values are stored."""
+@intrinsic
+def gathered(typing: Any, x: Any, j: Any, count: Any, B: Any, out: Any, lanes: Any) -> Any:
+    """Pointers, and how many values are stored."""
+    signature = types.void(x, j, types.intp, B, out, lanes)
 
-    @intrinsic
-    def gathered(typing: Any, x: Any, j: Any, count: Any, B: Any, out: Any) -> Any:
-        signature = types.void(x, j, types.intp, B, out)
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, j, count, B, out, _ = arguments
+        item, size = _float(signature.args[0].dtype)
+        vector = ir.VectorType(item, signature.args[5].count)
 
-        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            x, j, count, B, out = arguments
-            item, size = _float(signature.args[0].dtype)
-            vector = ir.VectorType(item, lanes or _vector_bytes // size)
+        def step(t: Any, sums: list[Any]) -> list[Any]:
+            row = _row(builder, j, t, B, vector.count)
+            value = _spread(builder, builder.load(builder.gep(x, [t])), vector)
+            product = builder.fmul(value, _load(builder, row, vector, size), flags=("contract",))
+            return [builder.fadd(sums[0], product, flags=("contract",))]
 
-            def step(t: Any, sums: list[Any]) -> list[Any]:
-                row = _row(builder, j, t, B, vector.count)
-                value = _spread(builder, builder.load(builder.gep(x, [t])), vector)
-                product = builder.fmul(
-                    value, _load(builder, row, vector, size), flags=("contract",)
-                )
-                return [builder.fadd(sums[0], product, flags=("contract",))]
+        zeros = ir.Constant(vector, [0.0] * vector.count)
+        _store(builder, _loop(builder, count, [zeros], step)[0], out, size)
+        return context.get_dummy_value()
 
-            zeros = ir.Constant(vector, [0.0] * vector.count)
-            _store(builder, _loop(builder, count, [zeros], step)[0], out, size)
-            return context.get_dummy_value()
-
-        return signature, build
-
-    return gathered
+    return signature, build
 
 
-def _scattered(lanes: int | None) -> Any:
-    """``scattered(x, j, count, z, B)``: as ``gathered``, z a vector of x's own type."""
+@intrinsic
+def moved(typing: Any, z: Any, shift: Any, w: Any, sums: Any, lanes: Any) -> Any:
+    """Pointers, but for the number w."""
+    signature = types.void(z, shift, z.dtype, sums, lanes)
 
-    @intrinsic
-    def scattered(typing: Any, x: Any, j: Any, count: Any, z: Any, B: Any) -> Any:
-        signature = types.void(x, j, types.intp, z, B)
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        z, shift, w, sums, _ = arguments
+        item, size = _float(signature.args[0].dtype)
+        sum_item, sum_size = _float(signature.args[3].dtype)
+        vector = ir.VectorType(item, signature.args[4].count)
+        sum_vector = ir.VectorType(sum_item, vector.count)
+        apart = builder.fsub(_load(builder, z, vector, size), _load(builder, shift, vector, size))
+        new = builder.fmul(apart, _spread(builder, w, vector))
+        _store(builder, new, z, size)
+        wide = builder.fpext(new, sum_vector) if sum_size > size else new
+        before = _load(builder, sums, sum_vector, sum_size)
+        _store(builder, builder.fadd(before, wide), sums, sum_size)
+        return context.get_dummy_value()
 
-        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            x, j, count, z, B = arguments
-            item, size = _float(signature.args[0].dtype)
-            out_item, out_size = _float(signature.args[4].dtype)
-            vector = ir.VectorType(item, lanes or _vector_bytes // size)
-            out_vector = ir.VectorType(out_item, vector.count)
-            wider = (lambda a, of: builder.fpext(a, of)) if out_size > size else (lambda a, of: a)
-            zs = wider(_load(builder, z, vector, size), out_vector)
-
-            def step(t: Any, _: list[Any]) -> list[Any]:
-                row = _row(builder, j, t, B, vector.count)
-                value = wider(builder.load(builder.gep(x, [t])), out_item)
-                product = builder.fmul(_spread(builder, value, out_vector), zs, flags=("contract",))
-                before = _load(builder, row, out_vector, out_size)
-                added = builder.fadd(before, product, flags=("contract",))
-                _store(builder, added, row, out_size)
-                return []
-
-            _loop(builder, count, [], step)
-            return context.get_dummy_value()
-
-        return signature, build
-
-    return scattered
+    return signature, build
 
 
-gathered_2, gathered_4, gathered_all = _gathered(2), _gathered(4), _gathered(None)
-scattered_2, scattered_4, scattered_all = _scattered(2), _scattered(4), _scattered(None)
+@intrinsic
+def scattered(typing: Any, x: Any, j: Any, count: Any, z: Any, B: Any, lanes: Any) -> Any:
+    """As ``gathered``; z is a vector of x's own type."""
+    signature = types.void(x, j, types.intp, z, B, lanes)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        x, j, count, z, B, _ = arguments
+        item, size = _float(signature.args[0].dtype)
+        out_item, out_size = _float(signature.args[4].dtype)
+        vector = ir.VectorType(item, signature.args[5].count)
+        out_vector = ir.VectorType(out_item, vector.count)
+        wider = (lambda a, of: builder.fpext(a, of)) if out_size > size else (lambda a, of: a)
+        zs = wider(_load(builder, z, vector, size), out_vector)
+
+        def step(t: Any, _: list[Any]) -> list[Any]:
+            row = _row(builder, j, t, B, vector.count)
+            value = wider(builder.load(builder.gep(x, [t])), out_item)
+            product = builder.fmul(_spread(builder, value, out_vector), zs, flags=("contract",))
+            before = _load(builder, row, out_vector, out_size)
+            _store(builder, builder.fadd(before, product, flags=("contract",)), row, out_size)
+            return []
+
+        _loop(builder, count, [], step)
+        return context.get_dummy_value()
+
+    return signature, build

@@ -1,10 +1,14 @@
 """Links of a graph in the order in which scores flow along them fastest.
 
-    flow of a step     y[j] = sum over links i -> j of z[i] (times the link's weight)
+    flow               y[j] = sum over links i -> j of z[i] (times the link's weight)
 
 Links are sorted into blocks of targets, each so small that its part of y stays in the second-level
 cache, and within a block by source, so that z is read in order. A block belongs to one piece of
 work: sums are in the order of the sources whatever the threads, and nothing is added up twice.
+
+A sweep over all blocks goes by rounds: links that come from blocks of earlier rounds already carry
+this sweep's z, the others the last one's (Gauss-Seidel by rounds, which are the same for any number
+of threads).
 """
 
 from __future__ import annotations
@@ -21,7 +25,8 @@ from gramian.maps import Array
 
 _grain = 256  # nodes; blocks begin at multiples of it
 _widest = 65_536  # nodes of a block: targets are counted in 16 bits, sums take half a megabyte
-_blocks = 16  # at least, where there are many links
+_blocks = 32  # at least, where there are many links
+_rounds = 4  # of a sweep, where there are blocks enough
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class Links:
 
     nodes: Array  # where each block of targets begins, and n
     places: Array  # where its links begin, and how many there are
+    splits: Array  # the first of its links that does not come from an earlier round
+    rounds: list[tuple[int, int]]  # first block, and the one after the last
     sources: Array
     targets: Array
     weights: Array
@@ -62,29 +69,74 @@ class Links:
 
         run(fill, len(pieces))
         places = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
-        return Links(nodes, places, sources, targets, values)
+        many = len(nodes) - 1
+        count = _rounds if many >= 2 * _rounds else 1
+        rounds = [(many * r // count, many * (r + 1) // count) for r in range(count)]
+        splits = np.empty(many, np.int64)
+        for a, b in rounds:
+            for i in range(a, b):
+                own = sources[places[i] : places[i + 1]]
+                splits[i] = places[i] + np.searchsorted(own, index(nodes[a]))
+        return Links(nodes, places, splits, rounds, sources, targets, values)
 
-    def step(
-        self, z: Array, fixed: tuple[Array, Array, float, float], x: Array, share: Array
-    ) -> tuple[Array, Array, float, float]:
-        """y = flow of z + a v + b w for ``fixed = (v, w, a, b)``; what comes of it for the next.
+    def scores(self, x: Array, share: Array) -> Scores:
+        """To begin with: x, of which ``share`` flows along each link of a node."""
+        starts = self.nodes[:-1]
+        lost = np.add.reduceat(np.where(share == 0, x, 0.0), starts)
+        return Scores(x.copy(), share, x * share, np.empty_like(x), lost)
+
+    def sweep(
+        self, scores: Scores, v: Array, w: Array, a: float, b: float, *, plain: bool = False
+    ) -> tuple[float, float]:
+        """x becomes flow of z + a v + b (sum of x where share is 0) w, up to a common factor.
+
+        Parameters
+        ----------
+        scores : Scores
+            Changed.
+        v, w : (n,), or (1,) if the same for all
+        a, b : float
+        plain : bool
+            In one round: all links carry the last sweep's z.
 
         Returns
         -------
-        y, y * share, sum of |y - x|, sum of y where share is 0
+        sum of |changes of x|, sum of changes of x
         """
-        v, w, a, b = fixed
-        y, following = np.empty_like(x), np.empty_like(x)
-        sums = np.zeros((len(self.nodes) - 1, 2))
+        splits, rounds = self.splits, self.rounds
+        if plain:
+            splits, rounds = self.places[:-1], [(0, len(splits))]
+        changes = np.zeros((len(splits), 2))
+        old, new, scale = scores.z, scores.spare, scores.scale
+        for begin, end in rounds:
+            lost = scores.lost.copy()
+            lost[begin:] *= scale
+            fixed = v, w, a, b * float(lost.sum())
 
-        def piece(i: int) -> None:
-            _step(
-                *(self.sources, self.targets, self.weights, self.places[i], self.places[i + 1]),
-                *(z, self.nodes[i], self.nodes[i + 1], v, w, a, b, x, share, y, following, sums[i]),
-            )
+            def piece(i: int, begin: int = begin, fixed: Any = fixed) -> None:
+                i += begin
+                places = self.places[i], splits[i], self.places[i + 1]
+                found = _sweep(
+                    *(self.sources, self.targets, self.weights, *places, old, new, scale),
+                    *(self.nodes[i], self.nodes[i + 1], *fixed, scores.x, scores.share),
+                )
+                changes[i], scores.lost[i] = found[:2], found[2]
 
-        run(piece, len(sums))
-        return y, following, float(sums[:, 0].sum()), float(sums[:, 1].sum())
+            run(piece, end - begin)
+        scores.z, scores.spare, scores.scale = new, old, 1.0
+        return float(changes[:, 0].sum()), float(changes[:, 1].sum())
+
+
+@dataclass
+class Scores:
+    """Scores under way, each times ``scale``: nothing is multiplied before the next sweep."""
+
+    x: Array
+    share: Array
+    z: Array  # x * share
+    spare: Array
+    lost: Array  # of each block of nodes the sum of x where share is 0
+    scale: float = 1.0
 
 
 def _blocks_of(grains: Array, n: int) -> tuple[Array, Array]:
@@ -124,23 +176,36 @@ def _fill(indptr, indices, given, start, stop, block_of, begins, place, sources,
 
 
 @compiled
-def _step(
-    sources, targets, weights, first, last, z, begin, end, v, w, a, b, x, share, y, following, sums
-):
-    part = y[begin:end]
-    part[:] = 0
+def _add(sources, targets, weights, first, last, z, part):
+    """part[target] += z[source] times the weight, for links first:last of one block."""
     if weights.size:
         for t in range(np.uint64(first), np.uint64(last)):
             part[np.uint64(targets[t])] += z[np.uint64(sources[t])] * weights[t]
     else:
         for t in range(np.uint64(first), np.uint64(last)):
             part[np.uint64(targets[t])] += z[np.uint64(sources[t])]
-    moved = ended = 0.0
-    for j in range(begin, end):
-        new = y[j] + (a * v[j] + b * w[j])
-        y[j] = new
-        following[j] = new * share[j]
-        moved += abs(new - x[j])
+
+
+@compiled
+def _sweep(
+    sources, targets, weights, first, split, last, old, new, scale, begin, end, v, w, a, b, x, share
+):
+    """New x and z of nodes begin:end; sums of |change| and change, and of x where share is 0."""
+    part = np.zeros(end - begin)
+    _add(sources, targets, weights, split, last, old, part)
+    if scale != 1:
+        part *= scale
+    _add(sources, targets, weights, first, split, new, part)
+    moved = gained = ended = 0.0
+    for k in range(np.uint64(part.size)):
+        j = np.uint64(begin) + k
+        jump = v[j] if v.size > 1 else v[0]
+        y = part[k] + (a * jump + b * (w[j] if w.size > 1 else w[0]))
+        change = y - x[j] * scale
+        moved += abs(change)
+        gained += change
+        x[j] = y
+        new[j] = y * share[j]
         if share[j] == 0:
-            ended += new
-    sums[0], sums[1] = moved, ended
+            ended += y
+    return moved, gained, ended

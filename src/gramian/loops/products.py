@@ -7,8 +7,8 @@ Every function adds to its last argument, for one block M of rows (C order):
     adjoint                   out += Y' U
     turned_adjoint            out += U' Y
     gram                      out += Y' (Y V)       M is read from memory once
-    cross                     out += Y' Y           upper tiles only
-    outer                     out += Y Y'           upper tiles only
+    cross                     out += Y' Y           upper tiles only, packed
+    outer                     out += Y Y'           upper tiles only, packed
 
 with Y = (M - mean) * factor, weighted by row. The mean comes as a sum of two numbers, high + low,
 so that nothing is lost where it dwarfs the spread. Columns of thin blocks are padded to whole
@@ -58,9 +58,45 @@ def depth_for(columns: int, dtype: np.dtype[Any]) -> int:
     return min(max(rows // 8 * 8, 8), DEPTH)
 
 
+def shallow_depth(columns: int, dtype: np.dtype[Any]) -> int:
+    """The same for products that are summed tile by tile: 30 kB do, of 32 to ``DEPTH`` rows."""
+    return min(max(30_000 // (columns * dtype.itemsize) // 8 * 8, 32), DEPTH)
+
+
 def odd_vectors(columns: int, dtype: np.dtype[Any]) -> int:
     """``columns`` as an odd number of vectors: rows an even number apart share cache sets."""
     return (-(-columns // lanes(dtype)) | 1) * lanes(dtype)
+
+
+def packed_size(wide: int, dtype: np.dtype[Any]) -> int:
+    """Numbers in the upper triangle of a square of side ``wide``, packed (see ``_add_cross``)."""
+    across = 2 * lanes(dtype)
+    panels, rest = divmod(wide, across)
+    return panels * (panels + 1) // 2 * across**2 + wide * rest
+
+
+def unpacked(
+    packed: Any, side: int, wide: int, dtype: np.dtype[Any], into: Any = None
+) -> tuple[Any, Any]:
+    """A packed symmetric matrix: its first ``side`` rows and columns, and what is right of them.
+
+    ``into`` may be an array of which ``packed`` is the second half: of the rows down to x the
+    square takes x * side numbers, and no panel that is still to come begins before that.
+    """
+    across, first = 2 * lanes(dtype), 0
+    into = np.empty(side * side) if into is None else into
+    C, beside = into[: side * side].reshape(side, side), np.empty((side, wide - side))
+    for c in range(0, wide, across):
+        end = min(c + across, wide)
+        panel = packed[first : first + end * (end - c)].reshape(end, end - c)[:side]
+        first += end * (end - c)
+        inside = max(min(end, side) - c, 0)
+        C[:end, c : c + inside] = panel[:, :inside]
+        left = max(c, side)
+        beside[:end, left - side : max(end, left) - side] = panel[:, left - c :]
+    for i in range(side - 1):
+        C[i + 1 :, i] = C[i, i + 1 :]
+    return C, beside
 
 
 def padded(columns: int, dtype: np.dtype[Any]) -> int:
@@ -315,17 +351,21 @@ def gram(M, high, low, factor, weight, flip, V, Y, Z, out):
 
 
 @compiled
-def _add_cross(Y, rows, end, out, M, top, left, height, width):
+def _add_cross(Y, rows, end, part, parts, out, M, top, left, height, width):
     """out += Y' Y for the first ``rows`` rows and ``end`` columns, tiles on and above the diagonal.
 
+    ``out`` is packed: panels two vectors wide (the last may be one), each down to its diagonal.
+    Of ``parts`` threads that share it, this one does every panel that is its ``part``.
     Meanwhile ``height`` rows of M from ``top`` on are fetched, ``width`` columns from ``left`` on.
     """
     wide, across = Y.shape[1], M.shape[1]
     vector = 64 // Y.itemsize
     down = lead = 0
-    for c in range(0, end, 2 * vector):
-        y = at(Y, c)
-        two = c + 2 * vector <= end
+    for panel in range(part, -(-end // (2 * vector)), parts):
+        c = 2 * vector * panel
+        y, start = at(Y, c), panel * (panel + 1) // 2 * (2 * vector) ** 2
+        two = c + 2 * vector <= wide
+        o_row = 2 * vector if two else vector
         for j in range(0, min(c + 2 * vector, end), 8):
             # each tile walks down the next rows of M, one cache line further right
             ahead, step = at(M, 0), 0
@@ -334,19 +374,19 @@ def _add_cross(Y, rows, end, out, M, top, left, height, width):
                 down += rows
                 if down >= height:
                     down, lead = 0, lead + vector
-            o = at(out, j * wide + c)
+            o = at(out, start + j * o_row)
             if two and j < c + vector:
-                tile_8x2(at(Y, j), 1, wide, y, wide, rows, o, wide, ahead, step)
+                tile_8x2(at(Y, j), 1, wide, y, wide, rows, o, o_row, ahead, step)
             elif two:  # below the diagonal on the left: only the right vector is wanted
-                y2, o2 = at(Y, c + vector), at(out, j * wide + c + vector)
-                tile_8x1(at(Y, j), 1, wide, y2, wide, rows, o2, wide, ahead, step)
+                y2, o2 = at(Y, c + vector), at(out, start + j * o_row + vector)
+                tile_8x1(at(Y, j), 1, wide, y2, wide, rows, o2, o_row, ahead, step)
             else:
-                tile_8x1(at(Y, j), 1, wide, y, wide, rows, o, wide, ahead, step)
+                tile_8x1(at(Y, j), 1, wide, y, wide, rows, o, o_row, ahead, step)
 
 
 @compiled
-def cross(M, high, low, factor, weight, flip, probes, Y, out):
-    """out += Y' Y; Y's columns are padded with zeros.
+def cross(M, high, low, factor, weight, flip, probes, Y, part, parts, out):
+    """out += Y' Y, packed, of it one part of so many; Y's columns are padded with zeros.
 
     With ``probes`` g (one a row, as long as Y's) more columns follow the data: the weights, whose
     products are the sums of Y, and each Y g, whose products are Y' (Y g), a check on the others.
@@ -362,7 +402,7 @@ def cross(M, high, low, factor, weight, flip, probes, Y, out):
                 Y[r, p] = weight[0] if weight.size == 1 else weight[i + r]
                 for g in range(len(probes)):
                     Y[r, p + 1 + g] = dot(at(Y, r * wide), at(probes, g * wide), vectors)
-        _add_cross(Y, rows, Y.shape[1], out, M, i + rows, 0, rows, p)
+        _add_cross(Y, rows, wide, part, parts, out, M, i + rows, 0, rows, p)
 
 
 @compiled
@@ -382,7 +422,7 @@ def _turn(Y, rows, columns, P, first):
 
 @compiled
 def outer(M, left, right, high, low, factor, weight, flip, probes, W, Y, P, out):
-    """out += Y Y' over columns left:right of M, turned on their side a strip at a time.
+    """out += Y Y', packed, over columns left:right of M, turned on their side a strip at a time.
 
     Beside the observations stand more columns: Y' g for each of ``probes`` (one a row, as long as
     P's), whose products are Y (Y' g), and those of ``W`` (one row a column of M), whose products
@@ -403,4 +443,5 @@ def outer(M, left, right, high, low, factor, weight, flip, probes, W, Y, P, out)
                 P[t, n + g] = dot(at(P, t * wide), at(probes, g * wide), -(-n // vector))
             for w in range(W.shape[1]):
                 P[t, n + len(probes) + w] = W[c + t, w]
-        _add_cross(P, columns, end, out, M, 0, c + columns, n, min(depth, right - c - columns))
+        following = min(depth, right - c - columns)
+        _add_cross(P, columns, end, 0, 1, out, M, 0, c + columns, n, following)

@@ -3,6 +3,7 @@
     times(X, V)                  X V
     adjoint(X, U)                X' U                     in float64
     gram(X, V, shift, weight)    X' Z and 1' Z in float64, where Z = weight * (X V - 1 shift')
+    sums(X, weight, unit, about) of each column, over what is stored
 
 ``gram`` reads X from memory once: each row is used twice while it is in cache. Pieces hold about
 equally many stored values and depend on X alone, so the bits do not depend on the threads. Stored
@@ -18,19 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from gramian.loops.gather import (
-    gathered_2,
-    gathered_4,
-    gathered_all,
-    scattered_2,
-    scattered_4,
-    scattered_all,
-)
-from gramian.loops.products import aligned, lanes
+from gramian.loops.gather import gathered, moved, scattered
+from gramian.loops.products import aligned
 from gramian.loops.threads import ordered_sum, run
 from gramian.loops.tile import at, compiled
 from gramian.maps import Array
 
+_lines = 128  # bytes of a strip's rows: two lines of the cache; sums are in float64
 _small = 100_000  # multiplications below which starting threads costs more than it saves
 
 
@@ -39,14 +34,17 @@ def times(X: Any, V: Array) -> Array:
     n, m, dtype = X.shape[0], V.shape[1], X.data.dtype
     pieces = cut(X, 16, m)
     out = np.empty((n, m), dtype)
-    for columns, block in _strips(V, dtype):
-        strip = aligned(n, block.shape[1], dtype)
+    for columns, lanes in _strips(m, dtype):
+        block, at_once = _strip(V, columns, lanes, dtype), columns.stop - columns.start
+        whole = at_once == len(lanes)  # else what is beyond the columns needs a place of its own
+        into, first = (out, columns.start) if whole else (np.empty((n, len(lanes)), dtype), 0)
 
-        def piece(i: int, block: Array = block, strip: Array = strip) -> None:
-            _times(X.indptr, X.indices, X.data, *pieces[i], block, strip)
+        def piece(i: int, given: Any = (block, lanes, into, first)) -> None:
+            _times(X.indptr, X.indices, X.data, *pieces[i], *given)
 
         run(piece, len(pieces))
-        out[:, columns] = strip[:, : columns.stop - columns.start]
+        if not whole:
+            out[:, columns] = into[:, :at_once]
     return out
 
 
@@ -55,12 +53,13 @@ def adjoint(X: Any, U: Array) -> Array:
     p, m, dtype = X.shape[1], U.shape[1], X.data.dtype
     pieces = cut(X, _totals(X), m)
     out = np.empty((p, m))
-    for columns, block in _strips(U, dtype):
+    for columns, lanes in _strips(m, np.float64):
+        block = _strip(U, columns, lanes, dtype)
 
-        def piece(i: int, total: Array, block: Array = block) -> None:
-            _adjoint(X.indptr, X.indices, X.data, *pieces[i], block, total)
+        def piece(i: int, total: Array, given: Any = (block, lanes)) -> None:
+            _adjoint(X.indptr, X.indices, X.data, *pieces[i], *given, total)
 
-        total = ordered_sum(piece, len(pieces), _zeros(p, block))
+        total = ordered_sum(piece, len(pieces), _zeros(p, lanes))
         out[:, columns] = total[:, : columns.stop - columns.start]
     return out
 
@@ -84,39 +83,62 @@ def gram(
     shift = np.zeros(m, dtype) if shift is None else shift.astype(dtype, copy=False)
     weight = np.ones(1, dtype) if weight is None else weight.astype(dtype, copy=False)
     out, sums = np.empty((p, m)), np.empty(m)
-    for columns, block in _strips(V, dtype):
-        own = np.zeros(block.shape[1], dtype)
-        own[: columns.stop - columns.start] = shift[columns]
+    for columns, lanes in _strips(m, np.float64):
+        block, at_once = _strip(V, columns, lanes, dtype), columns.stop - columns.start
+        own = np.zeros(len(lanes), dtype)
+        own[:at_once] = shift[columns]
 
-        def piece(i: int, total: Array, block: Array = block, own: Array = own) -> None:
-            _gram(X.indptr, X.indices, X.data, *pieces[i], block, own, weight, total)
+        def piece(i: int, total: Array, given: Any = (block, lanes, own, weight)) -> None:
+            _gram(X.indptr, X.indices, X.data, *pieces[i], *given, total)
 
-        total = ordered_sum(piece, len(pieces), _zeros(p + 1, block))
-        out[:, columns] = total[:p, : columns.stop - columns.start]
-        sums[columns] = total[p, : columns.stop - columns.start]
+        total = ordered_sum(piece, len(pieces), _zeros(p + 1, lanes))
+        out[:, columns] = total[:p, :at_once]
+        sums[columns] = total[p, :at_once]
     return out, sums
 
 
-def _strips(V: Array, dtype: Any) -> Iterator[tuple[slice, Array]]:
-    """Columns of V, as many as fill a vector at a time; padded with zeros to 1, 2, 4 or all lanes.
+def sums(X: Any, weight: Array, unit: float, about: Array) -> Array:
+    """Sums of w, w t and w t^2 over what is stored of each column, (p, 3); t = unit x - about.
 
-    A row of a strip is one line of the cache: wider ones would only spread V over more of it.
+    Parameters
+    ----------
+    X : CSR matrix
+    weight : (n,) or (1,)
+        Of the rows.
+    unit : float
+    about : (p,)
     """
-    wide, m = lanes(np.dtype(dtype)), V.shape[1]
+    pieces = cut(X, _totals(X), 3)
+
+    def piece(i: int, total: Array) -> None:
+        _sums(X.indptr, X.indices, X.data, *pieces[i], weight, unit, about, total)
+
+    return np.asarray(ordered_sum(piece, len(pieces), lambda: np.zeros((X.shape[1], 3))))
+
+
+def _strips(m: int, dtype: Any) -> Iterator[tuple[slice, tuple[int, ...]]]:
+    """Columns multiplied at a time, and the lanes for them: as many as fill two lines of the cache.
+
+    Wider rows would only spread V over more of it.
+    """
+    wide = _lines // np.dtype(dtype).itemsize
     for c in range(0, m, wide):
-        columns = slice(c, min(c + wide, m))
-        width = next(w for w in (1, 2, 4, wide) if w >= columns.stop - c)
-        whole = V.dtype == dtype and V.shape[1] == width and V.flags.c_contiguous
-        if whole and V.ctypes.data % 64 == 0:
-            yield columns, V
-            continue
-        block = aligned(len(V), width, dtype)
-        block[:, : columns.stop - c] = V[:, columns]
-        yield columns, block
+        at_once = min(wide, m - c)
+        yield slice(c, c + at_once), (0,) * (1 << (at_once - 1).bit_length())
 
 
-def _zeros(rows: int, block: Array) -> Callable[[], Array]:
-    return lambda: aligned(rows, block.shape[1], np.float64)
+def _strip(V: Array, columns: slice, lanes: tuple[int, ...], dtype: Any) -> Array:
+    """These columns of V, padded with zeros to as many as there are lanes."""
+    whole = V.dtype == dtype and V.shape[1] == len(lanes) and V.flags.c_contiguous
+    if whole and V.ctypes.data % 64 == 0:
+        return V
+    block: Array = aligned(len(V), len(lanes), dtype)
+    block[:, : columns.stop - columns.start] = V[:, columns]
+    return block
+
+
+def _zeros(rows: int, lanes: tuple[int, ...]) -> Callable[[], Array]:
+    return lambda: aligned(rows, len(lanes), np.float64)
 
 
 def cut(X: Any, parts: int, m: int) -> list[tuple[int, int]]:
@@ -137,77 +159,50 @@ def _totals(X: Any) -> int:
 
 
 @compiled
-def _row_times(data, indices, first, stored, V, out, row):
-    """out[row] = the values from ``first`` on times the rows of V that belong to their columns."""
-    width = V.shape[1]
-    x, j, o = at(data, first), at(indices, first), at(out, row * width)
-    if width == 1:
-        a = b = data[0] * 0
-        whole = first + stored - stored % 2
-        for t in range(first, whole, 2):
-            a += data[t] * V[np.uint64(indices[t]), 0]
-            b += data[t + 1] * V[np.uint64(indices[t + 1]), 0]
-        if stored % 2:
-            a += data[whole] * V[np.uint64(indices[whole]), 0]
-        out[row, 0] = a + b
-    elif width == 2:
-        gathered_2(x, j, stored, at(V, 0), o)
-    elif width == 4:
-        gathered_4(x, j, stored, at(V, 0), o)
-    else:
-        gathered_all(x, j, stored, at(V, 0), o)
-
-
-@compiled
-def _row_adjoint(data, indices, first, stored, U, row, out):
-    """The rows of ``out`` that belong to the values' columns += values times U[row]."""
-    width = U.shape[1]
-    x, j, u = at(data, first), at(indices, first), at(U, row * width)
-    if width == 1:
-        z = np.float64(U[row, 0])
-        for t in range(first, first + stored):
-            out[np.uint64(indices[t]), 0] += data[t] * z
-    elif width == 2:
-        scattered_2(x, j, stored, u, at(out, 0))
-    elif width == 4:
-        scattered_4(x, j, stored, u, at(out, 0))
-    else:
-        scattered_all(x, j, stored, u, at(out, 0))
-
-
-@compiled
-def _times(indptr, indices, data, start, stop, V, out):
-    """out[start:stop] = X[start:stop] V; out comes as zeros."""
+def _times(indptr, indices, data, start, stop, V, lanes, out, column):
+    """out[start:stop, column:] = X[start:stop] V."""
+    across = out.shape[1]
     for i in range(start, stop):
         first = np.intp(indptr[i])
         stored = np.intp(indptr[i + 1]) - first
-        if stored:
-            _row_times(data, indices, first, stored, V, out, i)
+        o = at(out, i * across + column)
+        gathered(at(data, first), at(indices, first), stored, at(V, 0), o, lanes)
 
 
 @compiled
-def _adjoint(indptr, indices, data, start, stop, U, out):
+def _adjoint(indptr, indices, data, start, stop, U, lanes, out):
     """out += X[start:stop]' U[start:stop]."""
     for i in range(start, stop):
         first = np.intp(indptr[i])
-        _row_adjoint(data, indices, first, np.intp(indptr[i + 1]) - first, U, i, out)
+        stored = np.intp(indptr[i + 1]) - first
+        u = at(U, i * U.shape[1])
+        scattered(at(data, first), at(indices, first), stored, u, at(out, 0), lanes)
 
 
 @compiled
-def _gram(indptr, indices, data, start, stop, V, shift, weight, out):
+def _gram(indptr, indices, data, start, stop, V, lanes, shift, weight, out):
     """out[:p] += X[start:stop]' Z and out[p] += 1' Z, a row at a time."""
-    width, p = V.shape[1], out.shape[0] - 1
+    z = np.empty(len(lanes), V.dtype)
+    row, last = at(z, 0), (out.shape[0] - 1) * len(lanes)
     one = weight.size == 1
-    z = np.zeros((1, width), V.dtype)
     for i in range(start, stop):
         first = np.intp(indptr[i])
         stored = np.intp(indptr[i + 1]) - first
-        if stored:
-            _row_times(data, indices, first, stored, V, z, 0)
-        else:
-            z[:] = 0
+        x, j = at(data, first), at(indices, first)
+        gathered(x, j, stored, at(V, 0), row, lanes)
+        moved(row, at(shift, 0), weight[0] if one else weight[i], at(out, last), lanes)
+        scattered(x, j, stored, row, at(out, 0), lanes)
+
+
+@compiled
+def _sums(indptr, indices, data, start, stop, weight, unit, about, out):
+    """out[j] += w, w t and w t^2 for what rows start:stop hold in column j."""
+    one = weight.size == 1
+    for i in range(start, stop):
         w = weight[0] if one else weight[i]
-        for l in range(width):
-            z[0, l] = (z[0, l] - shift[l]) * w
-            out[p, l] += z[0, l]
-        _row_adjoint(data, indices, first, stored, z, 0, out)
+        for k in range(np.intp(indptr[i]), np.intp(indptr[i + 1])):
+            j = np.uint64(indices[k])
+            t = np.float64(data[k]) * unit - about[j]
+            out[j, 0] += w
+            out[j, 1] += w * t
+            out[j, 2] += w * t * t

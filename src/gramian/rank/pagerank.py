@@ -3,7 +3,8 @@
 1. weights   P_ij = A_ij / sum_j A_ij: from i the reader goes to j; where there is no link out, to
              somewhere by ``dangling``
 2. jump      with probability 1 - d anywhere, by ``personalization`` v
-3. iterate   x <- d (P' x + (sum of x without links out) w) + (1 - d) v,     from x = v
+3. iterate   x <- d (P' x + (sum of x without links out) w) + (1 - d) v = G x,     from x = v;
+             by rounds over blocks of nodes, each with what is new in those before it
 4. certify   G contracts sums by d, so |x - x*| <= |G x - x| / (1 - d), both summed over all nodes
 
 L. Page, S. Brin, R. Motwani & T. Winograd, The PageRank citation ranking: bringing order to the
@@ -77,18 +78,22 @@ def pagerank(
     out, weights = _outgoing(A)
     share = np.divide(d, out, out=np.zeros(n), where=out > 0)  # 1
     links = Links.of(A, weights)
-    x, z, residual, lost = v, v * share, np.inf, float(v[out == 0].sum())
-    steps = 0
+    scores = links.scores(v, share)
+    alike = v[:1] if personalization is None else v  # one number for all is read more quickly
+    ends = alike if dangling is None else w
+    bound, steps, plain = np.inf, 0, False
     while steps < max_iterations:  # 3, and 2 in its last two terms
         steps += 1
-        x, z, residual, lost = links.step(z, (v, w, 1 - d, d * lost), x, share)
-        rounding = residual <= 4 * np.finfo(np.float64).eps
-        if d * residual <= tol * (1 - d) or rounding:
+        moved, gained = links.sweep(scores, alike, ends, 1 - d, d, plain=plain)
+        scores.scale, before = 1 / (1 + gained), bound
+        # 4: G(y) - y for the y of this sweep is at most d |change|, and y's sum is not quite 1
+        bound = (d * moved + (1 - d) * abs(gained)) * scores.scale
+        if bound <= tol * (1 - d) or bound <= 4 * d * np.finfo(np.float64).eps:
             break
-    x = x / x.sum()
-    # 4: one more step would move x by at most d times as much as the last one did
-    error = d * residual / (1 - d) + 2 * np.finfo(np.float64).eps
-    found = Ranking(x, opened.labels, d * residual, error, steps, max(tol, 1e-15))
+        plain = plain or bound > d * before  # sweeps that gain less than iterations surely do
+    x = scores.x / scores.x.sum()
+    error = bound / (1 - d) + 2 * np.finfo(np.float64).eps
+    found = Ranking(x, opened.labels, bound, error, steps, max(tol, 1e-15))
     if not found.certified:
         warnings.warn(found.certificate, CertificateWarning, stacklevel=2)
     return found

@@ -278,12 +278,13 @@ class _Space:
         """Project A's image of the next block on all blocks so far; the rest comes next."""
         j, b = self.size, self.next.shape[1]
         used = j + b
-        self.norm = max(self.norm, float(np.sqrt(np.einsum("ij,ij->j", X, X).max())))
+        self.norm = max(self.norm, _longest(X))
         # A is symmetric: its image couples to the last two blocks, and only rounding to the others
         first = 0 if self.fresh else self.before
         column = np.zeros((used, b))
         column[first:] = project(self.Q, first, used, X)
         subtract(self.Q, first, used, column[first:], X)
+        left = _longest(X)
         again = project(self.Q, 0, used, X)
         subtract(self.Q, 0, used, again, X)
         column += again
@@ -294,10 +295,13 @@ class _Space:
         self.H[j : j + b, j : j + b] = (last + last.T) / 2
         self.size, self.products, self.solved = j + b, self.products + b, None
         self.random_columns, self.waiting = self.random_columns + self.waiting, 0
-        self._orthonormal_next(X)
+        self._orthonormal_next(X, left)
 
-    def _orthonormal_next(self, X: Array) -> None:
-        """``next`` and ``coupling`` from X = next * coupling, without what is rounding."""
+    def _orthonormal_next(self, X: Array, before: float) -> None:
+        """``next`` and ``coupling`` from X = next * coupling, without what is rounding.
+
+        X was about ``before`` long when it was last made orthogonal to Q.
+        """
         noise = 2 * np.finfo(self.dtype).eps * max(self.norm, 1e-30)
         self.last = X.shape[1]
         self.next = _orthonormal(X, noise)[:, : len(X) - self.size]
@@ -306,9 +310,10 @@ class _Space:
             self.invite(self.last)
             return
         self.coupling = project(self.next, 0, self.next.shape[1], X)
-        if np.linalg.norm(self.coupling, axis=1).min() < 1e-3 * self.norm:
-            # dividing by a small number magnified what rounding left of Q in X
-            self.next = self._clean(self.next)
+        magnified = before / np.linalg.norm(self.coupling, axis=1).min()
+        if magnified > 1e3:  # dividing by a small number magnified what rounding left of Q in X
+            again = 1 if magnified * np.finfo(self.dtype).eps < 1e-3 else 2
+            self.next = self._clean(self.next, again)
 
     def search_elsewhere(self, b: int) -> None:
         """Go on from random vectors, for as long as it took to get here."""
@@ -381,10 +386,10 @@ class _Space:
     def _random(self, b: int) -> Array:
         return self.rng.standard_normal((self.Q.shape[0], b)).astype(self.dtype)
 
-    def _clean(self, X: Array) -> Array:
+    def _clean(self, X: Array, rounds: int = 2) -> Array:
         """X made orthogonal to Q and to itself, to working precision."""
         X = np.ascontiguousarray(X)
-        for _ in range(2):
+        for _ in range(rounds):
             subtract(self.Q, 0, self.size, project(self.Q, 0, self.size, X), X)
             X = np.ascontiguousarray(np.linalg.qr(X)[0], dtype=self.dtype)
         return X
@@ -396,16 +401,26 @@ def audited(A: LinearMap, V: Array, which: str, tol: float, norm: float, unit: f
     ``unit`` is a power of two that brings A near 1, ``norm`` the size of A times ``unit``.
     """
     with one_blas_thread():
-        V = np.ascontiguousarray(np.linalg.qr(V)[0])
+        V = _polished(V)
     AV = np.asarray(A @ V)
     with one_blas_thread():
-        H = V.astype(np.float64).T @ (AV.astype(np.float64) * unit)
+        H = _inner(V, AV, unit)
         values, S = np.linalg.eigh((H + H.T) / 2)
+        if which == "largest":
+            values, S = values[::-1], S[:, ::-1]
         S = S.astype(V.dtype)
         V, AV = V @ S, AV @ S
     return Eigenpairs.of(
         A, values / unit, V, which=which, tolerance=tol, scale=norm / unit, image=AV
     )
+
+
+def _polished(V: Array) -> Array:
+    """An orthonormal basis of V's columns, which nearly are one."""
+    G = _inner(V, V)
+    if np.abs(G - np.eye(len(G))).max(initial=0.0) < 1e-3:
+        return np.asarray(V @ _inverse_root(G).astype(V.dtype))
+    return np.ascontiguousarray(np.linalg.qr(V)[0])
 
 
 def apply(A: LinearMap, V: Array) -> Array:
@@ -419,30 +434,36 @@ def _orthonormal(X: Array, noise: float) -> Array:
     X' X = E D E' gives the basis X E D^-1/2. Squaring blurs directions much shorter than the
     longest, so those are taken in a second round, after the long ones are removed from them.
     """
-    G = _gram(X)
+    G = _inner(X, X)
     D, E = np.linalg.eigh(G)
     longest = float(D[-1]) if len(D) else 0.0
     if longest <= noise**2:
         return X[:, :0]
     clear = max(noise**2, 1e-8 * longest) < D
     B = X @ (E[:, clear] / np.sqrt(D[clear])).astype(X.dtype)
-    B = B @ _inverse_root(_gram(B)).astype(X.dtype)
+    B = B @ _inverse_root(_inner(B, B)).astype(X.dtype)
     rest = np.ascontiguousarray(X @ E[:, ~clear].astype(X.dtype))
     if rest.shape[1] and longest * 1e-8 > noise**2:
         for _ in range(2):
             rest -= B @ (B.T @ rest)
         B = np.concatenate([B, _orthonormal(rest, noise)], axis=1)
-        B = B @ _inverse_root(_gram(B)).astype(X.dtype)
+        B = B @ _inverse_root(_inner(B, B)).astype(X.dtype)
     return np.ascontiguousarray(B)
 
 
-def _gram(X: Array) -> Array:
-    """X' X in float64, a slice of rows at a time."""
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for a in range(0, len(X), 65_536):
-        part = X[a : a + 65_536].astype(np.float64)
-        total += part.T @ part
+def _inner(X: Array, Y: Array, unit: float = 1.0) -> Array:
+    """X' Y times ``unit`` in float64, a slice of rows at a time."""
+    total = np.zeros((X.shape[1], Y.shape[1]))
+    step = max(1, 400_000 // max(X.shape[1], 1))
+    for a in range(0, len(X), step):
+        left, right = (np.asarray(part[a : a + step], np.float64) for part in (X, Y))
+        total += left.T @ (right if unit == 1 else right * unit)
     return total
+
+
+def _longest(X: Array) -> float:
+    """The length of its longest column."""
+    return float(np.sqrt(np.einsum("ij,ij->j", X, X).max()))
 
 
 def _inverse_root(G: Array) -> Array:

@@ -61,8 +61,12 @@ class Eigenpairs:
         """Sort, fix signs, audit against ``A`` (``image`` is A @ vectors if known)."""
         order = np.argsort(-values if which == "largest" else values, kind="stable")
         values = np.asarray(values, dtype=np.float64)[order]
-        V = vectors[:, order]
-        AV = (A @ np.ascontiguousarray(V)) if image is None else image[:, order]
+        V, AV = vectors, image
+        if np.any(np.diff(order) < 0):
+            V = np.take(V, order, axis=1)
+            AV = None if AV is None else np.take(AV, order, axis=1)
+        if AV is None:
+            AV = A @ np.ascontiguousarray(V)
         norms = residual_norms(AV, V, values)
         scale = max(scale, float(np.abs(values).max(initial=0.0)))
         return Eigenpairs(
@@ -131,7 +135,7 @@ def signs(V: Array) -> Array:
 def residual_norms(AV: Array, V: Array, values: Array) -> Array:
     """|A v - l v| of each column, in float64 (a slice of rows at a time)."""
     total = np.zeros(V.shape[1])
-    step = max(1, 2_000_000 // max(V.shape[1], 1))
+    step = max(1, 200_000 // max(V.shape[1], 1))
     for a in range(0, len(V), step):
         part = AV[a : a + step].astype(np.float64) - V[a : a + step].astype(np.float64) * values
         total += np.einsum("ij,ij->j", part, part)

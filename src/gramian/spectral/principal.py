@@ -26,7 +26,7 @@ from gramian.memory import budget
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pairs import Eigenpairs, signs
 from gramian.spectral.plan import DataMap, Plan, by_rows, plan_axes
-from gramian.spectral.solvers import Dense
+from gramian.spectral.solvers import Dense, lent
 
 Enough = Callable[[Array], int | None]
 
@@ -55,6 +55,7 @@ class ColumnGram(ImplicitMap):
         self.Y = Y
         self.shape = Y.shape[1], Y.shape[1]
         self.dtype = np.dtype(Y.dtype)
+        self.block = getattr(Y, "block", None)
 
     def _times(self, V: Array) -> Array:
         return self.Y.gram(V)
@@ -175,18 +176,21 @@ def _squared(Y: DataMap, k: int, plan: Plan, rng: np.random.Generator | None) ->
     """By Y'Y or YY', whichever is smaller."""
     n, p = Y.shape
     if plan.kind == "cross":
-        C = Y.cross()
-        pairs = plan.solver(C, k, "largest", rng)
+        C, known = Y.cross(), getattr(Y, "known_cross", None)
+        solver, ours = plan.solver, known is not None
+        if ours and isinstance(solver, Dense):
+            solver = replace(solver, ours=True)
+        pairs = solver(C, k, "largest", rng)
         if _lost(pairs, Y, k):
             return _refined(Y, k, plan)
-        known = getattr(Y, "known_cross", None)
         if known is None:
-            return Axes(_audited(Y, pairs.values, pairs.vectors), plan, _log_det(C))
+            pairs = _audited(Y, pairs.values, pairs.vectors)
+            return Axes(pairs, plan, _log_det(C, ours))
         # C came with a measured bound on its distance from Y'Y: that completes the certificate
         residuals = pairs.residuals + known.error / pairs.scale
         tolerance = default_tolerance(np.dtype(Y.dtype))
         pairs = replace(pairs, residuals=residuals, tolerance=tolerance)
-        return Axes(pairs, plan, _log_det(C))
+        return Axes(pairs, plan, _log_det(C, ours))
     probed = getattr(Y, "probed_outer", lambda: None)()
     G = Y.outer() if probed is None else probed.matrix
     pairs = plan.solver(G, k, "largest", rng)
@@ -218,14 +222,14 @@ def _turned(Y: DataMap, pairs: Eigenpairs, probed: Any) -> Eigenpairs:
     return Eigenpairs(pairs.values, V, residuals, pairs.scale, tolerance)
 
 
-def _log_det(C: Array) -> float | None:
+def _log_det(C: Array, ours: bool) -> float | None:
     """log det of a positive semi-definite matrix, by pivoted Cholesky; not for large ones."""
     if len(C) > 1000:
         return None
-    factor, _, rank, _ = scipy.linalg.lapack.dpstrf(C)
-    if rank < len(C):
-        return -np.inf
-    return 2 * float(np.sum(np.log(np.diag(factor))))
+    with lent(C if ours else np.array(C, np.float64)) as S:
+        factor, _, rank, _ = scipy.linalg.lapack.dpstrf(S, lower=1, overwrite_a=1)
+        diagonal = np.diag(factor).copy()
+    return -np.inf if rank < len(C) else 2 * float(np.sum(np.log(diagonal)))
 
 
 def _lost(pairs: Eigenpairs, Y: DataMap, k: int) -> bool:

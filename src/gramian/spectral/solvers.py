@@ -7,7 +7,8 @@ smallest pairs. All give the same answer to their tolerance; ``plan`` chooses.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -45,7 +46,12 @@ class Solver(Protocol):
 
 @dataclass(frozen=True)
 class Dense:
-    """LAPACK on the stored matrix, in float64: only the wanted pairs, exact to rounding."""
+    """LAPACK on the stored matrix, in float64: only the wanted pairs, exact to rounding.
+
+    A matrix that is ``ours`` is worked on where it lies and restored, which spares a copy of it.
+    """
+
+    ours: bool = False
 
     name = "LAPACK"
     keeps: ClassVar[dict[str, Any]] = {}
@@ -71,25 +77,43 @@ class Dense:
             raise InputError(
                 "the matrix holds NaN or infinity; check the numbers it was built from"
             )
-        unit = float(np.ldexp(1.0, -int(np.frexp(np.abs(M).max(initial=0.0))[1])))
-        M = M * unit  # near 1, exactly: tiny and huge matrices give the same bits
+        power = int(np.frexp(max(M.max(initial=0.0), -M.min(initial=0.0)))[1])
+        unit = float(np.ldexp(1.0, -power))
+        # near 1, exactly: tiny and huge matrices give the same bits
+        M = np.multiply(M, unit, out=M if self.ours else None)
+        lend = lent if self.ours else nullcontext
         lowest = n - k if which == "largest" else 0
         tolerance = default_tolerance(np.dtype(A.dtype))
         tick("eigenpairs by LAPACK", 0, None)
         with one_blas_thread() if n <= SMALL else nullcontext():
-            values, V = _eigh(M, lowest, lowest + k - 1)
+            values, V = _eigh(M, lowest, lowest + k - 1, lend)
             pairs = Eigenpairs.of(M, values, V, which=which, tolerance=tolerance, scale=size_of(M))
+        if self.ours:
+            M /= unit
         return replace(pairs, values=pairs.values / unit, scale=pairs.scale / unit)
 
 
-def _eigh(M: Array, first: int, last: int) -> tuple[Array, Array]:
+@contextmanager
+def lent(M: Array) -> Iterator[Array]:
+    """A symmetric matrix as LAPACK likes it: the lower half of it may be spoiled while inside."""
+    diagonal = M.diagonal().copy()
+    try:
+        yield M.T
+    finally:
+        for i in range(len(M) - 1):
+            M[i, i + 1 :] = M[i + 1 :, i]
+        np.fill_diagonal(M, diagonal)
+
+
+def _eigh(M: Array, first: int, last: int, lend: Any = nullcontext) -> tuple[Array, Array]:
     """Pairs first..last by LAPACK; divide and conquer on the whole if the quick way fails."""
     n = len(M)
     if last - first + 1 <= n // 2:
+        how: dict[str, Any] = {"driver": "evr", "check_finite": False}
+        how["overwrite_a"] = lend is lent
         try:
-            values, V = scipy.linalg.eigh(
-                M, subset_by_index=(first, last), driver="evr", check_finite=False
-            )
+            with lend(M) as S:
+                values, V = scipy.linalg.eigh(S, subset_by_index=(first, last), **how)
             if len(values) == last - first + 1 and np.isfinite(V).all():
                 return values, V
         except scipy.linalg.LinAlgError:
