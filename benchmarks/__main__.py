@@ -14,6 +14,7 @@ from pathlib import Path
 
 import benchmarks
 from benchmarks import (
+    cluster,
     genotypes,
     gram,
     horn,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
     "pca": pca.tables,
     "out-of-core": out_of_core.tables,
     "scale": scale.tables,
+    "cluster": cluster.tables,
     "mds": gram.mds_tables,
     "kernel-pca": gram.kernel_tables,
     "mds-stress": stress.metric_tables,

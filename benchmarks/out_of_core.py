@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -80,11 +81,18 @@ def reference(path: Path, k: int) -> Found:
 
 
 def disk(path: Path, k: int) -> Found:
-    """The disk's own speed: every byte read once, nothing done with it."""
-    room = memoryview(bytearray(16_000_000))
-    with open(path, "rb", buffering=0) as file:
-        while file.readinto(room):
-            pass
+    """The disk's own speed: every byte read once, by four readers, nothing done with it."""
+    size, step, readers = path.stat().st_size, 16_000_000, 4
+
+    def read(first: int) -> None:
+        room = bytearray(step)
+        with open(path, "rb", buffering=0) as file:
+            for at in range(first * step, size, readers * step):
+                file.seek(at)
+                file.readinto(room)
+
+    with ThreadPoolExecutor(readers) as pool:
+        list(pool.map(read, range(readers)))
     return np.ones(k), np.eye(k)
 
 

@@ -36,7 +36,7 @@ def test_every_contract_is_kept() -> None:
 LAYERS = "Layers"
 METHODS = "No method imports another method"
 NUMBA = "Numba only in loops"
-DASK = "Dask only in data/dask.py"
+DASK = "Dask only in data/dask"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from benchmarks.__main__ import BENCHMARKS, main
+from benchmarks.cluster import Constants, simulate
 from benchmarks.measure import Machine, Table, interleaved, sine, value_error
 from benchmarks.memory import extra_bytes, peak_of
 from benchmarks.pca import CONTESTANTS, QUICK
@@ -188,3 +190,34 @@ def test_imputation_is_also_judged_by_data_that_nothing_was_chosen_by(tmp_path: 
     assert len(table["rows"]) == 2
     for row in table["rows"]:
         assert row["gramian"] < row["IterativeImputer"] < row["mean"], row
+
+
+def test_the_simulated_cluster_is_right_where_it_can_be_counted() -> None:
+    rng = np.random.default_rng(0)
+    free = Constants(np.ones(3), add=0.0, fit=0.0, task=0.0, part=100, bandwidth=1e12, latency=0.0)
+    for blocks in (1, 2, 7, 64, 1000):
+        one = simulate(1, blocks, free, rng)
+        assert one.moved == 0 and abs(one.seconds / blocks - 1) < 1e-9
+        for workers in (2, 3, 16):
+            found = simulate(workers, blocks, free, rng)
+            assert abs(found.seconds / -(-blocks // workers) - 1) < 1e-9
+            assert 0 <= found.moved <= 100 * (blocks - 1)
+    # of two workers that take turns one of each two neighbors travels; then sums as chance has it
+    half = simulate(2, 1024, replace(free, blocks=rng.uniform(0.5, 1.5, 500)), rng).moved
+    assert 0.35 < half / 100 / 1023 < 0.65
+    # additions are made one after the other by one worker, the scheduler hears of every task
+    assert abs(simulate(1, 64, replace(free, add=2.0), rng).seconds - (64 + 63 * 2)) < 1e-9
+    assert simulate(1, 64, replace(free, task=0.1), rng).seconds < 64 + 16 * 0.1  # overlaps blocks
+    taken = replace(free, task=0.5, shared=True)  # from the one worker there is
+    assert 64 + 127 * 0.5 <= simulate(1, 64, taken, rng).seconds < 64 + 140 * 0.5
+    assert simulate(64, 6400, replace(free, task=0.5), rng).seconds > 6400
+
+
+@pytest.mark.slow
+def test_cluster_tables_are_whole_and_right(tmp_path: Path) -> None:
+    measured, billion = tables_of("cluster", tmp_path)
+    assert [row["workers"] for row in measured["rows"]] == ["1", "2"]
+    for row in measured["rows"]:
+        assert row["error"] < 1e-6 and row["measured, s"] > 0
+        assert 0.1 < row["simulated / measured"] < 10
+    assert len(billion["rows"]) == 5

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-import gramian.data.dask as dask_rows
+import gramian.data.dask.blocks as dask_blocks
 from gramian import LSI, PCA, KernelPCA, load, parallel_analysis
 from gramian.data.door import open_rows
 from gramian.data.partials import Part, beside, joined
@@ -22,7 +22,7 @@ def small_blocks(monkeypatch):
     """Every chunk is a block, however small; all tasks run in this thread."""
     import dask
 
-    monkeypatch.setattr(dask_rows, "_small", 1)
+    monkeypatch.setattr(dask_blocks, "_small", 1)
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -171,13 +171,31 @@ def test_a_frame_brings_its_names_and_its_length():
         model.transform(lazy.rename(columns={"a": "z"})).compute()
 
 
+def test_partitions_without_rows():
+    frame = pd.DataFrame(data(120, 3), columns=["a", "b", "c"])
+    frame["d"] = np.arange(120.0)
+    lazy = dd.from_pandas(frame, npartitions=4)
+    some = lazy[lazy.d >= 35]  # nothing is left of the first partition, a part of the second
+    with pytest.warns(GramianWarning, match="computed once to count its rows"):
+        model = PCA(2).fit(some)
+    kept = frame[frame.d >= 35]
+    assert model.n_samples_ == 85
+    same_up_to_signs(model.transform(kept), PCA(2).fit_transform(kept), rtol=1e-9)
+    assert np.abs(model.transform(some).compute() - model.transform(kept)).max() < 1e-9
+    with (
+        pytest.warns(GramianWarning, match="computed once"),
+        pytest.raises(GramianError, match=r"0 sample\(s\)"),
+    ):
+        PCA(2).fit(lazy[lazy.d > 1e9])
+
+
 def test_odd_chunks_are_laid_anew_with_a_note(monkeypatch):
     X = data(300, 40)
     with pytest.warns(GramianWarning, match=r"chunked across its columns \(4 chunks\)"):
         PCA(2).fit(da.from_array(X, chunks=(100, 10)))
     with pytest.warns(GramianWarning, match=r"chunked across its rows"):
         PCA(2).fit(da.from_array(X.T, chunks=(10, 100)))
-    monkeypatch.setattr(dask_rows, "_small", 10_000)
+    monkeypatch.setattr(dask_blocks, "_small", 10_000)
     one_row = da.from_array(X, chunks=(1, -1))
     with pytest.warns(GramianWarning, match=r"300 chunks of 320 B: they are joined"):
         rows = open_rows(one_row).rows
@@ -322,6 +340,36 @@ def test_kernel_pca_by_landmarks_takes_the_same_pivots(how):
     assert np.abs(outside.transform(X[:5]) - inside.transform(X[:5])).max() < 1e-10
     assert outside.residuals_.max() < 1e-12
     assert np.allclose(outside.placement_residual(lazy).compute(), inside.placement_residual(X))
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_model_of_landmarks_on_workers_is_saved(kernel, center, tmp_path):
+    """The file has the landmarks and no other point; whatever places new points is all there."""
+    X = np.random.default_rng(0).standard_normal((900, 5)) + 5
+    how = {"kernel": kernel, "gamma": 0.05, "center": center}
+    model = KernelPCA(2, landmarks=5 if kernel == "linear" else 60, **how)
+    model.fit(da.from_array(X, chunks=(200, -1)))
+    inside = KernelPCA(**model.get_params()).fit(X)
+    model.save(tmp_path / "m.gramian")
+    assert isinstance(model.embedding_, da.Array)  # nothing was gathered
+    again = load(tmp_path / "m.gramian")
+    new = np.random.default_rng(1).standard_normal((7, 5)) + 5
+    assert np.array_equal(again.transform(new), model.transform(new))
+    assert np.array_equal(again.placement_residual(new), model.placement_residual(new))
+    assert np.abs(again.transform(X) - inside.embedding_).max() < 1e-10
+    assert np.array_equal(again.functions_(new), model.functions_(new))
+    for one, other in zip(again.mercer_, inside.mercer_, strict=True):
+        one, other = (each if isinstance(each, np.ndarray) else each(new) for each in (one, other))
+        assert np.abs(one - other).max() < 1e-9
+    pivots = inside.gram_.pivots
+    assert np.abs(again.embedding_ - inside.embedding_[pivots]).max() < 1e-9
+    assert np.abs(again.eigenvectors_ - inside.eigenvectors_[pivots]).max() < 1e-9
+    assert again.n_samples_ == 900
+    assert "the landmarks alone" in " ".join(again.to_embedding().notes)
+    back = again.inverse_transform(inside.embedding_[pivots])
+    assert np.linalg.norm(back - X[pivots]) < np.linalg.norm(X[pivots] - X.mean(axis=0))
+    assert (tmp_path / "m.gramian").stat().st_size < X.nbytes / 2
 
 
 def test_weighted_documents():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import gramian.data.dask as dask_rows
+import gramian.data.dask.blocks as dask_blocks
 from gramian.data.centering import Centering
 from gramian.data.door import open_rows
 from gramian.inference.gaussian import LowRankPlusDiagonal
@@ -51,7 +51,7 @@ def saved(X, folder):
 @pytest.mark.parametrize("shape", [(60, 7), (7, 60), (1, 4), (33, 33)])
 @pytest.mark.filterwarnings("ignore:the Dask array is chunked across")
 def test_rows_and_centered_rows(source, shape, dtype, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_rows, "_small", 1)  # no chunk is too small to be a block
+    monkeypatch.setattr(dask_blocks, "_small", 1)  # no chunk is too small to be a block
     X = data(*shape, dtype)
     stored = SOURCES[source](X, tmp_path)
     rows = open_rows(stored).rows

@@ -14,7 +14,17 @@ from gramian import __version__
 from gramian.cli import options
 from gramian.cli.methods import METHODS, Method
 from gramian.cli.names import starting
-from gramian.cli.request import Fits, Limited, Makes, Resumes, Speaks, Writes, asked, with_options
+from gramian.cli.request import (
+    Fits,
+    Limited,
+    Makes,
+    Plans,
+    Resumes,
+    Speaks,
+    Writes,
+    asked,
+    with_options,
+)
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
@@ -130,13 +140,13 @@ def _fitting(method: Method) -> Any:
 def _planning(method: Method) -> Any:
     """The command that plans a method and runs nothing."""
 
-    def command(request: Fits, file: str, **own: Any) -> int:
+    def command(request: Plans, file: str, **own: Any) -> int:
         from gramian.cli.plan import plan
 
         reading = request.reading(file, distances=method.reads_distances(own), gaps=method.gaps)
         return plan(method, own, reading, request)
 
-    return _from_registry(method, command, Fits)
+    return _from_registry(method, command, Plans)
 
 
 def _from_registry(method: Method, command: Any, kind: type[Fits]) -> Any:

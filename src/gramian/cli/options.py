@@ -355,7 +355,17 @@ Scheduler = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Compute on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they "
-        "read a .npy file themselves, at the same path.",
+        "read a .npy or .bed file themselves, at the same path.",
+        show_default=False,
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Plan for a Dask cluster of so many workers, of one thread each; with --scheduler as "
+        "many as it has, if left out.",
         show_default=False,
     ),
 ]

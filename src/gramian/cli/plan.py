@@ -9,16 +9,18 @@ from typing import Any
 
 from gramian.cli.methods import Method
 from gramian.cli.reading import Data, Reading
-from gramian.cli.request import Fits, typed
-from gramian.cli.run import show, wanted
+from gramian.cli.request import Plans, typed
+from gramian.cli.run import on_workers, show, wanted
 from gramian.show.text import count, visible
+from gramian.spectral.plan import Plan
+from gramian.spectral.spread import SpreadPlan
 
 __all__ = ["plan"]
 
 _SAMPLE = 4 << 20  # bytes of a text file from which its size is estimated
 
 
-def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -> int:
+def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) -> int:
     """Print route, memory, passes and bytes of a run.
 
     Parameters
@@ -27,7 +29,7 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -
     own : dict
         The method's own options.
     reading : Reading
-    request : Fits
+    request : Plans
 
     Returns
     -------
@@ -41,16 +43,19 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -
     messages = request.messages
     with messages.collecting_warnings(), messages.working(f"looking at {reading.name}"):
         data, about = _looked_at(reading)
+        model = method.build(wanted(data, request), **own)
         on_disk = isinstance(data.X, Opened)
         known = data.X.rows if on_disk else Expected(data.shape, getattr(data.X, "D", data.X).dtype)
-        model = method.build(wanted(data, request), **own)
-        found = model.plan(known)
+        found = _on_cluster(model, data, request) or model.plan(known)
     dtype, resident = known.dtype, known.resident
     n, p = data.shape
     size = n * p * dtype.itemsize
     # Methods that read rows visit them once more for the coordinates; others keep them.
     passes = (found.passes or 1) + (model.reads == "rows")
     read = passes * size if not resident else _file_size(reading.file)
+    spread = found if isinstance(found, SpreadPlan) else None
+    if spread is not None:
+        read = spread.bytes_read // (found.passes or 1) * passes
     facts = {
         "source": reading.name,
         "command": typed(),
@@ -66,6 +71,7 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -
         "budget_bytes": budget(request.memory),
         "passes": passes,
         "bytes_read": read,
+        "cluster": None if spread is None else _as_facts(spread),
     }
     if request.json:
         from gramian.cli.payload import envelope, to_json
@@ -86,7 +92,35 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Fits) -
         f"{in_words(budget(request.memory))} may be used\n"
         f"passes  about {count(passes, 'pass', 'passes')} over the data; {once}"
     )
+    if spread is not None:
+        hands = f"{count(spread.workers, 'worker')} of {count(spread.threads, 'thread')}"
+        show(
+            f"cluster {hands}, {count(spread.blocks, 'block')}; about "
+            f"{in_words(spread.worker_bytes)} at a time on each worker\n"
+            f"traffic of the fit about {in_words(spread.to_client)} to this process, "
+            f"{in_words(spread.between)} between workers"
+        )
     return 0
+
+
+def _on_cluster(model: Any, data: Data, request: Plans) -> Plan | None:
+    """The plan for a cluster, if one is asked for."""
+    if request.scheduler is None and request.workers is None:
+        return None
+    with on_workers(data, request, anywhere=True) as spread:
+        found: Plan = model.plan(getattr(spread.X, "rows", spread.X), request.workers)
+        return found
+
+
+def _as_facts(spread: SpreadPlan) -> dict[str, int]:
+    return {
+        "workers": spread.workers,
+        "threads": spread.threads,
+        "blocks": spread.blocks,
+        "worker_bytes": spread.worker_bytes,
+        "to_client_bytes": spread.to_client,
+        "between_workers_bytes": spread.between,
+    }
 
 
 def _looked_at(reading: Reading) -> tuple[Data, bool]:

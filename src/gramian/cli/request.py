@@ -25,7 +25,10 @@ from gramian.cli.reading import Reading
 if TYPE_CHECKING:
     from gramian.checkpoint import Checkpoint
 
-__all__ = ["Fits", "Limited", "Makes", "Reads", "Resumes", "Speaks", "Writes", "asked", "typed"]
+__all__ = [
+    *("Fits", "Limited", "Makes", "Plans", "Reads", "Resumes", "Speaks", "Writes"),
+    *("asked", "typed"),
+]
 
 # Every pool of threads reads one of these when it starts, so one number can rule them all.
 _POOLS = (
@@ -106,6 +109,14 @@ class Fits(Reads):
 
     seed: options.Seed = None
     solver: options.SolverName = "auto"
+
+
+@dataclass(frozen=True)
+class Plans(Fits):
+    """What is planned for: this machine, or a cluster."""
+
+    scheduler: options.Scheduler = None
+    workers: options.Workers = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -103,15 +103,19 @@ def set_kept(model: Any, kept: Checkpoint, name: str) -> None:
 
 
 @contextmanager
-def on_workers(data: Data, request: Fits) -> Iterator[Data]:
-    """The data as blocks that the workers of a Dask scheduler visit, if one is named."""
+def on_workers(data: Data, request: Fits, *, anywhere: bool = False) -> Iterator[Data]:
+    """The data as blocks that the workers of a Dask scheduler visit, if one is named.
+
+    ``anywhere`` makes blocks without one, too: for a plan.
+    """
     scheduler = getattr(request, "scheduler", None)
-    if scheduler is None:
+    if scheduler is None and not anywhere:
         yield data
         return
-    from gramian.data.dask import connected, in_blocks
+    from gramian.data.dask.cluster import connected
+    from gramian.data.dask.files import in_blocks
 
-    with connected(scheduler):
+    with connected(scheduler) if scheduler is not None else nullcontext():
         yield replace(data, X=in_blocks(data.X))
 
 

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gramian.data.array_rows import ArrayRows
-from gramian.data.dask import is_lazy, open_dask
+from gramian.data.dask.lazy import is_lazy
+from gramian.data.dask.rows import open_dask
 from gramian.data.npy import NpyRows, refuse_type
 from gramian.data.rows import RowBlocked
 from gramian.data.sparse import SparseRows

@@ -1,17 +1,21 @@
 """Genotypes standardized as they are decoded, and what missing calls take from sums over them.
 
 Z = (g - mean) / scale, a missing call 0; n samples x kept variants, never stored for a .bed file.
+Rows are those of a .bed file, of an array, or of either in blocks of variants on workers: these are
+visited by the functions of the same names in ``data/dask/genotypes.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from gramian.data.array_rows import ArrayRows
 from gramian.data.centering import Centering
+from gramian.data.dask.rows import DaskRows
 from gramian.data.plink import BedRows
 from gramian.data.rows import RowBlocked
 from gramian.data.variants import Calls, describe
@@ -126,9 +130,11 @@ class Standardized(ImplicitMap):
         upper = np.triu(total)
         return upper + np.triu(upper, 1).T
 
-    def with_tables(self, tables: Array) -> Standardized:
-        """The same calls, worth something else."""
-        return Standardized(self.rows, self.kept, tables)
+    def lengths(self) -> Array:
+        """|z|^2 of each sample."""
+        ones = np.ones((self.shape[1], 1), self.dtype)
+        squares = Standardized(self.rows, self.kept, self.tables.astype(np.float64) ** 2)
+        return np.asarray((squares @ ones)[:, 0])
 
     @property
     def _far(self) -> int:
@@ -176,35 +182,58 @@ def _fours(V: Array) -> int:
     return -(-V.shape[1] // 4) * 4
 
 
+def _there() -> Any:
+    """The functions of the same names for rows on workers."""
+    from gramian.data.dask import genotypes
+
+    return genotypes
+
+
 def standardized(rows: Any, kept: Array, mean: Array, scale: Array, swapped: Array) -> Any:
     """Z of a file or an array; ``mean`` and ``scale`` are those of the kept variants.
 
     ``swapped`` marks kept variants of a file that count the other allele.
     """
+    if isinstance(rows, DaskRows):
+        return _there().SpreadStandardized(rows, kept, mean, scale, swapped)
     if isinstance(rows, BedRows):
         tables = (_COPIES - mean[:, None]) / scale[:, None]
         tables[:, 1] = 0.0
         tables[swapped] = tables[swapped][:, _swapped]
         return Standardized(rows, kept, tables)
     X = rows.read_rows(slice(0, rows.shape[0]))[:, kept]
-    X = np.where(np.isnan(X), mean.astype(X.dtype), X)
+    np.copyto(X, mean.astype(X.dtype), where=np.isnan(X))
     none, ones = np.zeros(len(kept)), np.ones(1)
     return ArrayRows(X).then(Centering.of(mean, none, 1 / scale, ones, X.dtype))
 
 
-def missing_map(rows: Any, kept: Array) -> Any:
-    """1 where a call is missing, else 0: n samples x kept variants."""
-    if isinstance(rows, BedRows):
-        return Standardized(rows, kept, np.tile([0.0, 1.0, 0.0, 0.0], (len(kept), 1)))
-    return np.isnan(rows.read_rows(slice(0, rows.shape[0]))[:, kept]).astype(np.float64)
+def lost_products(rows: Any, kept: Array, B: Array) -> Array:
+    """For each sample b_i b_j summed over its missing calls, B (k, kept variants), i <= j.
+
+    Pairs (i, j) are in the order of ``numpy.triu_indices``.
+    """
+    if isinstance(rows, DaskRows):
+        return np.asarray(_there().lost_products(rows, kept, B))
+    i, j = np.triu_indices(len(B))
+    M = _missing_map(rows, kept)
+    return np.asarray(M @ np.ascontiguousarray((B[i] * B[j]).T, M.dtype), np.float64)
 
 
 def called_in_both(rows: Any, kept: Array) -> Array:
     """For each pair of samples the kept variants that were called in both (n, n)."""
-    M = missing_map(rows, kept)
+    if isinstance(rows, DaskRows):
+        return np.asarray(_there().called_in_both(rows, kept))
+    M = _missing_map(rows, kept)
     both = _missing_in_both(M) if isinstance(M, Standardized) else M @ M.T
     own = np.diag(both).copy()
     return len(kept) - own[:, None] - own + both
+
+
+def _missing_map(rows: Any, kept: Array) -> Any:
+    """1 where a call is missing, else 0: n samples x kept variants."""
+    if isinstance(rows, BedRows):
+        return Standardized(rows, kept, np.tile([0.0, 1.0, 0.0, 0.0], (len(kept), 1)))
+    return np.isnan(rows.read_rows(slice(0, rows.shape[0]))[:, kept]).astype(np.float64)
 
 
 def _missing_in_both(M: Standardized) -> Array:
@@ -225,7 +254,7 @@ def outer_over_calls(Z: Any, rows: Any, kept: Array) -> tuple[Array, float]:
     return Z.outer() / np.maximum(both, 1.0), float(both.mean())
 
 
-def fitted_to_calls(scores: Array, B: Array, missing: Any) -> tuple[Array, Array]:
+def fitted_to_calls(scores: Array, B: Array, rows: Any, kept: Array) -> tuple[Array, Array]:
     """argmin |z - B' a| over the called variants of each row: (I - B_m B_m') a = B z.
 
     Parameters
@@ -234,8 +263,9 @@ def fitted_to_calls(scores: Array, B: Array, missing: Any) -> tuple[Array, Array
         B z of each row, in which a missing call counts as average.
     B : array of shape (k, m)
         Orthonormal rows, some of which may be 0.
-    missing : map (n, m)
-        See ``missing_map``.
+    rows : BedRows, ArrayRows or DaskRows
+    kept : array of int
+        The m variants.
 
     Returns
     -------
@@ -244,8 +274,7 @@ def fitted_to_calls(scores: Array, B: Array, missing: Any) -> tuple[Array, Array
     """
     scores, used = scores.copy(), np.flatnonzero(B.any(axis=1))
     upper = np.triu_indices(len(used))
-    W = np.ascontiguousarray((B[used[upper[0]]] * B[used[upper[1]]]).T, B.dtype)
-    lost = np.asarray(missing @ W, np.float64)
+    lost = lost_products(rows, kept, B[used])
     grams = np.zeros((len(scores), len(used), len(used)))
     grams[:, upper[0], upper[1]] = grams[:, upper[1], upper[0]] = lost
     grams = np.eye(len(used)) - grams
@@ -257,11 +286,24 @@ def fitted_to_calls(scores: Array, B: Array, missing: Any) -> tuple[Array, Array
 
 def lengths(Z: Any) -> Array:
     """|z|^2 of each sample."""
-    if isinstance(Z, Standardized):
-        ones = np.ones((Z.shape[1], 1), Z.dtype)
-        return np.asarray((Z.with_tables(Z.tables.astype(np.float64) ** 2) @ ones)[:, 0])
+    if hasattr(Z, "lengths"):
+        return np.asarray(Z.lengths())
     blocks = (Z.read_rows(each).astype(np.float64) for each in Z.row_blocks())
     return np.concatenate([np.einsum("ij,ij->i", block, block) for block in blocks])
+
+
+def packed_calls(rows: Any, chosen: Array) -> Array:
+    """Some variants as a .bed file has them: a line each, four calls to a byte."""
+    if isinstance(rows, DaskRows):
+        return np.asarray(_there().packed_calls(rows, chosen))
+    if isinstance(rows, BedRows):
+        cuts = [*range(0, len(chosen), 64), len(chosen)]
+        return np.concatenate([rows.chosen(chosen[a:b]) for a, b in pairwise(cuts)])
+    X = rows.read_rows(slice(0, rows.shape[0]))[:, chosen].T
+    codes = np.select([X == 2, X == 1, X == 0], [0, 2, 3], 1).astype(np.uint8)
+    four = np.zeros((len(codes), -(-rows.shape[0] // 4), 4), np.uint8)
+    four.reshape(len(codes), -1)[:, : rows.shape[0]] = codes
+    return np.bitwise_or.reduce(four << np.array([0, 2, 4, 6], np.uint8), axis=2)
 
 
 def refuse_samples_without_calls(
@@ -271,7 +313,7 @@ def refuse_samples_without_calls(
     m = len(kept)
     if calls.missing.max() < m:
         return
-    lost = np.asarray(missing_map(rows, kept) @ np.ones((m, 1)))[:, 0]
+    lost = lost_products(rows, kept, np.ones((1, m)))[:, 0]
     if lost.max() == m:
         raise InputError(
             f"{describe(int(np.argmax(lost)), labels)} has no call in the {m} variants "
@@ -288,6 +330,10 @@ def refuse_what_is_no_array(rows: Any, memory: Any) -> None:
         )
     if not isinstance(rows, RowBlocked):
         raise InputError("a sparse file is not supported: pass a .bed file, or a dense array")
+    if hasattr(rows, "lazy"):  # on workers, a block at a time
+        if getattr(rows, "sparse", False):
+            raise InputError("sparse blocks are not supported: X.map_blocks(lambda b: b.toarray())")
+        return
     needed, allowed = 3 * rows.dtype.itemsize * rows.shape[0] * rows.shape[1], budget(memory)
     if needed > allowed:
         raise MemoryRefusedError(

@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
 from sys import intern
 from typing import Any
 
 import numpy as np
 
-from gramian.data.pread import opened, read_items, refuse_changed, state_of
+from gramian.data.centering import Centering
+from gramian.data.pread import opened, read_items, refuse_changed, same_there, state_of
 from gramian.data.rows import RowBlocked
 from gramian.errors import InputError
 from gramian.maps import Array
@@ -47,7 +49,7 @@ class BedRows(RowBlocked):
         self.alleles = tuple(both for _, both in named)  # counted/other
         n, m = len(self.samples), len(self.variants)
         super().__init__((n, m), np.float64 if n * m <= _exactly else np.float32, True, memory)
-        self.width = -(-n // 4)
+        self.width, self.begin = -(-n // 4), 0
         self._state = state_of(self.path)
         self._refuse_wrong()
 
@@ -78,10 +80,31 @@ class BedRows(RowBlocked):
             out[a : a + step] = self._lead(a, min(a + step, len(out)))[:, start:stop]
         return out
 
+    def part(self, start: int, stop: int) -> BedRows:
+        """Variants start:stop of the same file, without names: small enough to be sent."""
+        other = copy(self)
+        other.shape, other.begin = (self.shape[0], stop - start), self.begin + start
+        other.path, other._passes = self.path.resolve(), [0]
+        other.centering = Centering.none(0, self.dtype)  # a part is whole when it has arrived
+        other.families = other.samples = other.variants = other.alleles = ()
+        return other
+
+    def arrived(self) -> BedRows:
+        """A part that came to another machine: the file there must be as long."""
+        other = copy(self)
+        other._passes, other._state = [0], same_there(self.path, self._state)
+        other.centering = Centering.none(self.shape[1], self.dtype)
+        return other
+
+    def named(self, variant: int) -> str:
+        """`` (rs123)``, if names are known."""
+        return f" ({visible(self.variants[variant])})" if self.variants else ""
+
     def packed(self, start: int, stop: int) -> Array:
         """The bytes of some variants (v, width)."""
         with opened(self.path) as file:
-            at, many = len(_MAGIC) + start * self.width, (stop - start) * self.width
+            at = len(_MAGIC) + (self.begin + start) * self.width
+            many = (stop - start) * self.width
             packed = read_items(self.path, file, at, many, np.dtype(np.uint8))
         return packed.reshape(-1, self.width)
 

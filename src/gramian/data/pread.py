@@ -67,6 +67,17 @@ def refuse_changed(path: Path, state: State | None) -> None:
         raise InputError(f"{path} changed while it was read; run again when it is at rest")
 
 
+def same_there(path: Path, state: State) -> State:
+    """The state of a file on another machine, where it must be as long as it was ``state``."""
+    found = state_of(path)
+    if found[0] != state[0]:
+        raise InputError(
+            f"{path} has {found[0]:,} bytes on a worker and {state[0]:,} where the run began; all "
+            "machines must see the same file"
+        )
+    return found
+
+
 def _read_at(file: int, into: memoryview, at: int) -> int:
     """Fill ``into`` from byte ``at`` of a file; how many bytes came."""
     if hasattr(os, "preadv"):

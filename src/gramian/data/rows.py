@@ -24,7 +24,6 @@ from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
 from gramian.loops.threads import (
     ahead,
     limit_threads,
-    one_blas_thread,
     ordered_sum,
     pause,
     run,
@@ -34,8 +33,8 @@ from gramian.maps import Array, ImplicitMap
 from gramian.memory import budget
 
 _block_bytes = 16_000_000
-_thin = 640  # cross products up to this many columns use our own tiles, wider ones BLAS
-_wide = 2_800  # and up to this many there is a total for each thread
+_thin = 640  # products YY' of up to this many rows use our own tiles, more of them BLAS
+_wide = 2_800  # cross products up to this many columns: our tiles, and a total for each thread
 _depth = 1_024  # rows that BLAS sums in the data's own precision, before a float64 total takes over
 _segment = 128  # blocks of a pass between two looks at whether a checkpoint is due
 _long = 20_000  # rows longer than this leave the cache before they can be used twice
@@ -291,34 +290,14 @@ class RowBlocked(ImplicitMap):
     ) -> tuple[Array, Array]:
         """S' S, and with ``probes`` g its products with the weights and with every S g."""
         side = width + (1 + len(probes)) * bool(len(probes))
-        if width <= _thin:
-            return self._tiled_cross(arguments, width, side, probes)
-
-        def step(block: Array, a: int, b: int, total: Array) -> None:
-            Y = np.empty((min(_depth, b - a), side), self.dtype)
-            square = np.empty((side, side), self.dtype)
-            for i in range(a, b, _depth):
-                j = min(i + _depth, b)
-                y = _probed(block[i - a : j - a], arguments(lead=(i, j)), probes, Y[: j - i])
-                np.dot(y.T, y, out=square)  # BLAS is told that this is symmetric
-                total += square
-
-        with one_blas_thread():
-            total = self._fold(step, (side, side))
-        # copies, because a checkpoint may still hold the sums
-        return total[:width, :width].copy(), total[:width, width:].copy()
-
-    def _tiled_cross(
-        self, arguments: Callable[..., Any], width: int, side: int, probes: Array
-    ) -> tuple[Array, Array]:
-        """The same by our own tiles (see ``products.cross``)."""
         from gramian.loops import products
 
         wide = products.odd_vectors(side, self.dtype)
         given, probes = probes, products.aligned(len(probes), wide, self.dtype)
         probes[:, :width] = given
-
         depth = products.shallow_depth(wide, self.dtype)
+        if width > _thin:  # totals leave the cache
+            depth = 2 * products.DEPTH
 
         def step(block: Array, a: int, b: int, total: Array, part: int = 0, parts: int = 1) -> None:
             Y = products.aligned(depth, wide, self.dtype)
@@ -523,18 +502,6 @@ def _take_up(out: Array, state: dict[str, Array]) -> Array:
         out[: len(done)] = done
         state["out"] = out[: len(done)]
     return out
-
-
-def _probed(M: Array, arguments: tuple[Any, ...], probes: Array, Y: Array) -> Array:
-    """Y = M centered and, with ``probes`` g, the weights and each Y g as further columns."""
-    from gramian.loops.products import center
-
-    p = M.shape[1]
-    center(M, *arguments, Y)
-    if len(probes):
-        Y[:, p] = arguments[3]
-        Y[:, p + 1 :] = Y[:, :p] @ probes.T
-    return Y
 
 
 def _mirrored(C: Array) -> Array:

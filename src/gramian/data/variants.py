@@ -3,23 +3,36 @@
 1. survey   calls, copies and squares of each variant, missing calls of each sample: one pass
 2. choose   variants that vary and pass the filters, their means and scales
 3. match    the same variants in another file, which may count the other allele
+
+Rows are those of a .bed file, of an array, or of either in blocks of variants on workers: these are
+counted by the function of the same name in ``data/dask/genotypes.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from gramian.data.dask.rows import DaskRows
 from gramian.data.plink import BedRows
 from gramian.errors import InputError
 from gramian.loops.threads import ordered_sum
 from gramian.maps import Array
 from gramian.show.text import count, percent, visible
 
-_codes = {-9.0, -1.0, 3.0, 9.0}  # what other programs write for "no call"
+_codes = frozenset({-9.0, -1.0, 3.0, 9.0})  # what other programs write for "no call"
+_several = 8  # values that are remembered: more than there are codes
+
+
+class NoCount(NamedTuple):
+    """The first value that is no number of copies."""
+
+    row: int
+    column: int
+    value: float
 
 
 @dataclass(frozen=True)
@@ -31,19 +44,72 @@ class Calls:
     spread: Array  # sum of squared deviations from the mean
     missing: Array
     whole: bool  # whether all calls are 0, 1 or 2
+    seen: frozenset[float] = frozenset()  # some of the values
+    wrong: NoCount | None = None
 
     @property
     def mean(self) -> Array:
         """Mean number of copies of each variant; 0 where there is no call."""
         return self.copies / np.maximum(self.called, 1)
 
+    def beside(self, other: Calls) -> Calls:
+        """Of the variants of both, which have the same samples."""
+        wrong = [each.wrong for each in (self, other) if each.wrong is not None]
+        return Calls(
+            np.concatenate([self.called, other.called]),
+            np.concatenate([self.copies, other.copies]),
+            np.concatenate([self.spread, other.spread]),
+            self.missing + other.missing,
+            self.whole and other.whole,
+            self.seen | other.seen if len(self.seen) < _several else self.seen,
+            min(wrong, default=None),
+        )
+
+    def refuse(self, dosages: bool, within: str = "") -> None:
+        """Raise for what is no number of copies; with ``dosages`` they lie between 0 and 2."""
+        if self.wrong is not None:
+            row, column, value = self.wrong
+            legal = (
+                "copies of an allele are from 0 to 2 (NaN: no call); scaling='unit' takes any "
+                "numbers"
+                if dosages and np.isfinite(value)
+                else "inf is no number of copies; NaN stands for a missing call"
+            )
+            raise InputError(
+                f"X holds {value:g} at row {row}, column {column} (counted from 0){within}: {legal}"
+            )
+        if self.seen & _codes and self.seen <= _codes | {0.0, 1.0, 2.0}:
+            raise InputError(
+                f"the counts hold {min(self.seen & _codes):g} beside 0, 1 and 2, which looks like "
+                "a code for a missing call; write NaN there"
+            )
+
+
+def in_variants(rows: Any) -> Any:
+    """Rows on workers in blocks of variants, all samples in each; others as they are."""
+    return rows.by_columns() if isinstance(rows, DaskRows) else rows
+
 
 def survey(rows: Any, dosages: bool) -> Calls:
     """Count the calls; with ``dosages`` they must lie between 0 and 2."""
-    return _survey_bed(rows) if isinstance(rows, BedRows) else _survey_array(rows, dosages)
+    within = ""
+    if isinstance(rows, DaskRows):
+        from gramian.data.dask.genotypes import counted as spread_counted
+
+        found = spread_counted(rows, dosages)
+        within = "" if found.wrong is None else rows.place(*found.wrong[:2])
+    else:
+        found = counted(rows, dosages)
+    found.refuse(dosages, within)
+    return found
 
 
-def _survey_bed(rows: BedRows) -> Calls:
+def counted(rows: Any, dosages: bool) -> Calls:
+    """The same of a file or an array, and nothing is refused yet."""
+    return _counted_bed(rows) if isinstance(rows, BedRows) else _counted_array(rows, dosages)
+
+
+def _counted_bed(rows: BedRows) -> Calls:
     from gramian.loops.genotypes import count_codes
 
     n, m = rows.shape
@@ -60,7 +126,7 @@ def _survey_bed(rows: BedRows) -> Calls:
     for (a, _), found in zip(blocks, spoiled, strict=True):
         if found >= 0:
             raise InputError(
-                f"{rows.path}: variant {a + found + 1} ({visible(rows.variants[a + found])}) ends "
+                f"{rows.path}: variant {rows.begin + a + found + 1}{rows.named(a + found)} ends "
                 f"in a byte whose {4 - n % 4} spare places are not zero: its {rows.width} bytes "
                 f"hold more than {n} samples, so the .fam belongs to another file"
             )
@@ -70,48 +136,32 @@ def _survey_bed(rows: BedRows) -> Calls:
     return Calls(called, copies.astype(np.float64), spread, missing, True)
 
 
-def _survey_array(rows: Any, dosages: bool) -> Calls:
+def _counted_array(rows: Any, dosages: bool) -> Calls:
     n, p = rows.shape
     called, copies, spread = np.zeros(p, np.int64), np.zeros(p), np.zeros(p)
     missing, whole, seen = np.zeros(n, np.int64), True, set[float]()
     for block in rows.row_blocks():
         X = rows.read_rows(block).astype(np.float64)
         here = ~np.isnan(X)
-        _refuse_values(X, here, block.start, dosages)
+        wrong = np.argwhere(here & ~((X >= 0) & (X <= 2) if dosages else np.isfinite(X)))
+        if len(wrong):
+            row, column = map(int, wrong[0])
+            first = NoCount(block.start + row, column, float(X[row, column]))
+            return Calls(called, copies, spread, missing, whole, wrong=first)
         g = np.where(here, X, 0.0)
         called += here.sum(axis=0)
         copies += g.sum(axis=0)
         missing[block] = p - here.sum(axis=1)
         found = np.unique(g)
         whole = whole and bool(np.isin(found, (0.0, 1.0, 2.0)).all())
-        if len(seen) < 8:
-            seen |= set(found[:8])
+        if len(seen) < _several:
+            seen |= set(found[:_several].tolist())
     mean = copies / np.maximum(called, 1)
     for block in rows.row_blocks():
         apart = rows.read_rows(block).astype(np.float64) - mean
         spread += np.nansum(apart * apart, axis=0)
     spread[spread <= 1e-24 * called * mean**2] = 0.0  # what rounding of the mean leaves
-    if seen & _codes and seen <= _codes | {0.0, 1.0, 2.0}:
-        raise InputError(
-            f"the counts hold {min(seen & _codes):g} beside 0, 1 and 2, which looks like a code "
-            "for a missing call; write NaN there"
-        )
-    return Calls(called, copies, spread, missing, whole)
-
-
-def _refuse_values(X: Array, here: Array, first: int, dosages: bool) -> None:
-    bad = np.argwhere(here & ~((X >= 0) & (X <= 2) if dosages else np.isfinite(X)))
-    if len(bad):
-        row, column = bad[0]
-        legal = (
-            "copies of an allele are from 0 to 2 (NaN: no call); scaling='unit' takes any numbers"
-            if dosages and np.isfinite(X[row, column])
-            else "inf is no number of copies; NaN stands for a missing call"
-        )
-        raise InputError(
-            f"X holds {X[row, column]:g} at row {first + row}, column {column} (counted from 0): "
-            f"{legal}"
-        )
+    return Calls(called, copies, spread, missing, whole, frozenset(seen))
 
 
 @dataclass(frozen=True)

@@ -197,9 +197,10 @@ def _blas_controller() -> Any:
 def ahead(read: Callable[[int, int], Any], spans: Iterable[tuple[int, int]]) -> Iterator[Any]:
     """``(a, b, read(a, b))`` of every span, the next one read while this one is worked on.
 
-    A thread of its own reads, one span ahead: files are mostly waited for, not computed with.
+    A thread of its own reads, one span ahead: files are mostly waited for, not computed with. So
+    it is for every piece under way, each of which holds two blocks then.
     """
-    if getattr(_here, "inside", False):  # several read at the same time already
+    if getattr(_here, "reading", False):  # ahead already
         for a, b in spans:
             yield a, b, read(a, b)
         return
@@ -209,10 +210,10 @@ def ahead(read: Callable[[int, int], Any], spans: Iterable[tuple[int, int]]) -> 
         return
 
     def fetch(span: tuple[int, int]) -> Any:
-        _here.inside = True  # what reads must not wait for threads that wait for it
+        _here.inside = _here.reading = True  # what reads must not wait for what waits for it
         return read(*span)
 
-    reader = _pool(2, "gramian-reads")
+    reader = _pool(max(2, cores()), "gramian-reads")
     promised = reader.submit(fetch, nearest)
     try:
         while nearest is not None:

@@ -18,8 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from gramian import __version__
 from gramian.checkpoint import checkpointing
-from gramian.data.dask import is_lazy
-from gramian.data.dask import row_by_row as lazily
+from gramian.data.dask.lazy import is_lazy
+from gramian.data.dask.lazy import row_by_row as lazily
 from gramian.data.door import Opened, open_rows
 from gramian.data.fingerprint import fingerprint
 from gramian.errors import InputError, warn
@@ -27,6 +27,7 @@ from gramian.maps import Array
 from gramian.quality.picture import picture_measures
 from gramian.results import Embedding
 from gramian.spectral.plan import Plan
+from gramian.spectral.spread import gathered
 
 __all__ = ["Embedder", "generator", "rescaled", "row_by_row", "warn", "weights_of"]
 
@@ -70,16 +71,25 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         check_is_fitted(self)
         return self._place(self._open(X, reset=False))
 
-    def plan(self, X: Any) -> Plan:
+    def plan(self, X: Any, workers: int | None = None) -> Plan:
         """How ``fit(X)`` would be computed: route, memory, passes. Nothing is computed.
+
+        Of a Dask array also how much each worker needs, and how much travels to this process and
+        from worker to worker: a ``gramian.spectral.spread.SpreadPlan``.
 
         Parameters
         ----------
         X : as for ``fit``, or anything with ``shape``, ``dtype`` and ``resident``
             A file is opened for its shape only; see ``gramian.spectral.plan.Expected``.
+        workers : int, optional
+            Of a Dask array: to plan for so many, of one thread each. By default those of the
+            cluster, or the threads of this process.
         """
         known = all(hasattr(X, name) for name in ("shape", "dtype", "resident"))
-        return self._planned(X if known else open_rows(X, getattr(self, "memory", None)).rows)
+        rows = X if known else open_rows(X, getattr(self, "memory", None)).rows
+        if workers is not None and hasattr(rows, "hands"):
+            rows.workers = workers
+        return gathered(self._planned(rows), rows)
 
     def to_embedding(
         self,
@@ -197,6 +207,10 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     def _keeps(self) -> dict[str, Any]:
         """What a model file holds: fitted attributes with their kinds (see ``gramian.kept``)."""
         return {"n_features_in_": "=p", "n_components_": "=k"}
+
+    def _to_keep(self) -> Embedder:
+        """The model as a file holds it."""
+        return self
 
     def _shown(self) -> dict[str, Any]:
         """Fields of ``Embedding`` that only the method knows."""

@@ -30,7 +30,6 @@ from gramian.data.genotypes import (
     Standardized,
     fitted_to_calls,
     lengths,
-    missing_map,
     outer_over_calls,
     refuse_samples_without_calls,
     refuse_what_is_no_array,
@@ -41,6 +40,7 @@ from gramian.data.variants import (
     Calls,
     Variants,
     describe,
+    in_variants,
     refuse_other_variants,
     survey,
     swapped_alleles,
@@ -49,13 +49,14 @@ from gramian.errors import CertificateWarning, InputError
 from gramian.inference.choose import counted_components
 from gramian.inference.shrinkage import score_shrinkage
 from gramian.maps import Array
-from gramian.methods.embedder import Embedder, generator, warn
+from gramian.methods.embedder import Embedder, generator, row_by_row, warn
 from gramian.quality.kinship import look_for_relatives
 from gramian.results import Embedding
 from gramian.show.text import count
 from gramian.spectral.eigenpairs import eigenpairs
 from gramian.spectral.plan import Plan, plan, plan_axes
 from gramian.spectral.principal import Axes, RowGram, row_pairs
+from gramian.spectral.spread import of_samples
 
 SCALINGS = ("patterson", "unit", "none")
 NORMALIZATIONS = ("smartpca", "plink2", "variants")
@@ -119,7 +120,8 @@ class GenotypePCA(Embedder):
     -----
     Data are a PLINK file (``.bed`` beside its ``.bim`` and ``.fam``) or an array of copies of an
     allele: 0, 1, 2, any dosage between, NaN for a missing call. With ``scaling="unit"`` or
-    ``"none"`` any real numbers will do.
+    ``"none"`` any real numbers will do. A Dask array is visited in blocks of variants, where they
+    lie; ``transform``, ``project`` and ``placement_residual`` of one are Dask arrays.
 
     Examples
     --------
@@ -171,6 +173,7 @@ class GenotypePCA(Embedder):
         """Fit, and the coordinates of the samples."""
         return np.asarray(self.fit(X).embedding_)
 
+    @row_by_row("_n_features_out")
     def project(self, X: Any) -> Array:
         """Coordinates of samples that took no part in the fit, comparable with ``embedding_``.
 
@@ -229,8 +232,9 @@ class GenotypePCA(Embedder):
     def _least_squares(self, opened: Opened, Z: Any) -> tuple[Array, Array]:
         """argmin |z - V a| over the called variants; which samples have too few for that."""
         B = self.components_[:, self.kept_]
-        return fitted_to_calls(self._scores(Z), B, missing_map(opened.rows, self.kept_))
+        return fitted_to_calls(self._scores(Z), B, opened.rows, self.kept_)
 
+    @row_by_row()
     def placement_residual(self, X: Any) -> Array:
         """Distance of each standardized row of ``X`` from the plane of the axes."""
         check_is_fitted(self)
@@ -374,16 +378,18 @@ class GenotypePCA(Embedder):
         k = counted_components(self.n_components, min(n - 1, p))
         if isinstance(rows, BedRows):
             rows = Standardized(rows, np.arange(p), np.zeros((p, 4)))
+        rows = in_variants(rows)
         found = plan_axes(rows, k, self.solver, self.memory, rows=True)
-        return replace(found, passes=40 if found.kind == "products" else 5)
+        return of_samples(found, rows, k)
 
     def _open(self, X: Any, reset: bool) -> Opened:
         if hasattr(X, "tocsr"):
             raise InputError("sparse input is not supported: pass a .bed file, or X.toarray()")
         given = open_rows(X, self.memory) if isinstance(X, (str, os.PathLike, Opened)) else X
-        rows = given.rows if isinstance(given, Opened) else None
-        if not isinstance(rows, BedRows):
+        rows: Any = given.rows if isinstance(given, Opened) else None
+        if not hasattr(rows, "alleles"):
             opened = super()._open(given, reset)
+            opened = opened._replace(rows=in_variants(opened.rows))
             refuse_what_is_no_array(opened.rows, self.memory)
             if reset:
                 self.alleles_, self.samples_ = None, opened.labels

@@ -13,6 +13,7 @@ B. Scholkopf, A. Smola and K.-R. Muller, Neural Computation 10 (1998).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +21,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
+from gramian.data.dask.lazy import is_lazy
 from gramian.data.door import as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
 from gramian.errors import InputError
@@ -38,6 +40,7 @@ from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pivoted import NystromEmbedding, nystrom_plan
 from gramian.spectral.plan import Expected, Plan, plan
+from gramian.spectral.spread import by_landmarks
 
 MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
@@ -79,7 +82,7 @@ class KernelPCA(GramEmbedder):
     ----------
     embedding_ : array of shape (n, k)
         A Dask array, not computed, where landmarks of a Dask array were taken; ``X_fit_`` then
-        holds the landmarks alone.
+        holds the landmarks alone, and a model file of it the landmarks and their coordinates.
     eigenvalues_, residuals_ : array of shape (k,)
         Of the (centered) kernel matrix, largest first; the certificate.
     eigenvectors_ : array of shape (n, k)
@@ -89,7 +92,7 @@ class KernelPCA(GramEmbedder):
         callable kernels.
     approximation_error_ : float
         Share of the kernel's trace that landmarks miss; 0 without them.
-    n_positive_ : int
+    n_positive_, n_samples_ : int
     functions_ : KernelFunctions
         The orthonormal functions f_i: ``functions_(X)`` evaluates them.
     gamma_ : float or None
@@ -138,6 +141,7 @@ class KernelPCA(GramEmbedder):
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
         n, rng = opened.rows.shape[0], generator(self.random_state)
+        self.n_samples_ = n
         k = self._checked_count(n, self.center)
         if self._precomputed:
             if self.landmarks is not None:
@@ -183,7 +187,9 @@ class KernelPCA(GramEmbedder):
         n, k = rows.shape[0], self._checked_count(rows.shape[0], self.center)
         item = np.dtype(rows.dtype).itemsize
         if self.landmarks is not None:
-            return nystrom_plan(n, int(self.landmarks), item, self.memory)
+            far, rank = hasattr(rows, "by_rows"), int(self.landmarks)
+            found = nystrom_plan(0 if far else n, rank, item, self.memory)
+            return by_landmarks(found, rows.by_rows(), rank) if far else found
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
         size = n * n * item * 11 // 10
         if size > budget(self.memory):
@@ -206,7 +212,20 @@ class KernelPCA(GramEmbedder):
             **({} if self.landmarks is None else {"X_fit_": "f p"}),
             "gram_": GramEmbedding if self.landmarks is None else NystromEmbedding,
             "approximation_error_": float,
+            "n_samples_": int,
         }
+
+    def _to_keep(self) -> KernelPCA:
+        """Of points that stayed on workers the landmarks alone, with their coordinates."""
+        if not is_lazy(self.embedding_):
+            return self
+        other, gram = copy(self), self.gram_
+        Z = gram.place(self._k(self.X_fit_, self.X_fit_))
+        roots = np.sqrt(np.maximum(self.eigenvalues_, 0.0))
+        V = np.divide(Z, roots, out=np.zeros_like(Z), where=roots > 0)
+        other.gram_ = replace(gram, pairs=replace(gram.pairs, vectors=V))
+        other.eigenvectors_, other.embedding_ = V, Z.astype(self.embedding_.dtype)
+        return other
 
     def _measured(self) -> dict[str, Any]:
         return {
@@ -219,9 +238,11 @@ class KernelPCA(GramEmbedder):
         if self.landmarks is not None:
             yield (
                 f"an approximation: {count(len(self.gram_.pivots), 'landmark')} of "
-                f"{count(len(self.embedding_), 'point')} miss "
+                f"{count(self.n_samples_, 'point')} miss "
                 f"{percent(self.approximation_error_)} of the kernel's trace"
             )
+        if len(self.embedding_) < self.n_samples_:
+            yield "the other points were on a cluster: this file has the landmarks alone"
         if isinstance(self.kernel, str) and not self._precomputed:
             settings = [f"{name} = {number(value)}" for name, value in self._decided.items()]
             yield f"kernel {', '.join([self.kernel, *settings])}"
@@ -251,7 +272,7 @@ class KernelPCA(GramEmbedder):
         (L_K f)(x) is the mean of k(x, x_j) f(x_j); the phi are orthonormal in its L2, and
         k(x, t) = sum l_i phi_i(x) phi_i(t) on the sample, if all are kept and center=False.
         """
-        functions, n = self.functions_, len(self.embedding_)
+        functions, n = self.functions_, self.n_samples_
         values = self.eigenvalues_[: self.n_positive_] / n
         scaled = functions.coefficients / np.sqrt(values)
         return values, KernelFunctions(functions.kernel, functions.X, scaled)

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
-from gramian.data.dask import coordinates
+from gramian.data.dask.lazy import coordinates
 from gramian.data.door import Opened, as_numbers, open_rows
 from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows
@@ -32,7 +32,8 @@ from gramian.errors import CertificateWarning, InputError
 from gramian.maps import Array, unit_for
 from gramian.methods.embedder import Embedder, generator, rescaled, row_by_row, warn
 from gramian.quality.cosines import Matches, nearest
-from gramian.spectral.plan import Plan, expected_passes, plan_axes
+from gramian.spectral.plan import Plan, plan_axes
+from gramian.spectral.spread import expected
 from gramian.spectral.triplets import triplets
 
 
@@ -297,8 +298,8 @@ class LSI(Embedder):
         return int(k)
 
     def _planned(self, rows: Any) -> Plan:
-        found = plan_axes(rows, self._count(rows.shape), self.solver, self.memory)
-        return replace(found, passes=expected_passes(found, rows))
+        k = self._count(rows.shape)
+        return expected(plan_axes(rows, k, self.solver, self.memory), rows, k, centered=False)
 
     def _keeps(self) -> dict[str, Any]:
         by_axis = "singular_values_", "explained_variance_", "explained_variance_ratio_"

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from gramian import __version__
-from gramian.data.dask import in_memory
+from gramian.data.dask.lazy import in_memory
 from gramian.data.weighting import Weighting
 from gramian.errors import InputError
 from gramian.evidence import Shepard
@@ -72,6 +72,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         A parameter is a function or another thing that a file cannot hold.
     """
     check_is_fitted(model)
+    model = model._to_keep()
     method, keeps = type(model).__name__, model._keeps()
     kept = {name: in_memory(getattr(model, name)) for name in keeps}
     arrays: dict[str, Array] = {}

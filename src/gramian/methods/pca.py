@@ -11,7 +11,6 @@ complex of statistical variables into principal components, J. Educ. Psych. 24 (
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -27,8 +26,9 @@ from gramian.maps import Array
 from gramian.methods.embedder import generator, warn, weights_of
 from gramian.methods.linear import LinearEmbedder, counting
 from gramian.spectral.eigenpairs import symmetric
-from gramian.spectral.plan import Plan, expected_passes, plan_axes
+from gramian.spectral.plan import Plan, plan_axes
 from gramian.spectral.principal import Axes, Covariance, principal_axes, principal_axes_until
+from gramian.spectral.spread import expected
 
 
 class PCA(LinearEmbedder):
@@ -151,7 +151,7 @@ class PCA(LinearEmbedder):
         if isinstance(k, float | str):  # decided on the way: as many as are looked at first
             k = most if most <= 600 or k == "mle" else 64
         found = plan_axes(rows, k, self.solver, self.memory)
-        return replace(found, passes=expected_passes(found, rows))
+        return expected(found, rows, k)
 
     def _axes(self, Y: Any, most: int, total: float, weight: float | None) -> Axes:
         """Step 2, for however ``n_components`` was said."""

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from gramian.data.dask import in_memory
+from gramian.data.dask.lazy import in_memory
 from gramian.data.door import Opened
 from gramian.data.moments import refuse_non_finite
 from gramian.errors import CertificateWarning, InputError, MemoryRefusedError

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gramian.data.plink import BedRows
+from gramian.data.genotypes import packed_calls
 from gramian.data.variants import describe
 from gramian.loops.threads import run
 from gramian.maps import Array
@@ -29,7 +29,7 @@ def look_for_relatives(
 
     Parameters
     ----------
-    rows : BedRows or ArrayRows
+    rows : BedRows, ArrayRows or DaskRows
     kept : array of int
     frequencies : array
         Of an allele, for each of the variants ``kept``.
@@ -59,7 +59,7 @@ def relatives(rows: Any, common: Array, limit: float = 0.177) -> Pairs:
 
     Parameters
     ----------
-    rows : BedRows or ArrayRows
+    rows : BedRows, ArrayRows or DaskRows
     common : array of int
         Variants whose rarer allele is common; some 4,000 of them, evenly spread, are looked at.
     limit : float
@@ -70,13 +70,7 @@ def relatives(rows: Any, common: Array, limit: float = 0.177) -> Pairs:
 
     n = rows.shape[0]
     chosen = np.unique(common[np.linspace(0, len(common) - 1, min(len(common), 4096)).astype(int)])
-    if isinstance(rows, BedRows):
-        X = np.empty((n, len(chosen)), np.int8)
-        for a in range(0, len(chosen), 64):
-            X[:, a : a + 64] = _codes_of(rows.chosen(chosen[a : a + 64]), n)
-    else:
-        found = rows.read_rows(slice(0, n))[:, chosen]
-        X = np.select([found == 2, found == 1, found == 0], [0, 2, 3], 1).astype(np.int8)
+    X = _codes_of(packed_calls(rows, chosen), n)
     bits = [_bits(np.equal(X, code)) for code in (2, 0, 3)]
     cuts = np.linspace(0, n, 33).astype(int)
     pairs = np.zeros((32, 1000, 3))

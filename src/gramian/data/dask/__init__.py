@@ -1,0 +1,1 @@
+"""Dask arrays and clusters: the one place that knows Dask."""
