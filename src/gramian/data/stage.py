@@ -25,6 +25,8 @@ from gramian.errors import GramianError, GramianWarning
 from gramian.maps import Array
 from gramian.memory import in_words
 
+_left = 3_000_000
+
 
 class Stage:
     """Rows written as they come; ``rows()`` reads them back.
@@ -85,6 +87,12 @@ class StagedRows(NpyRows):
         self._file = stage.file
         shape = stage.count, stage.width
         RowBlocked.__init__(self, shape, computed_in(stage.dtype), False, memory)
+        self._by_columns = False
+
+    @property
+    def library_bytes(self) -> int:
+        """What making the copy leaves behind in the allocator."""
+        return _left
 
     @contextmanager
     def _visit(self) -> Iterator[None]:
