@@ -35,6 +35,7 @@ from gramian.memory import in_words
 KINDS = {PARQUET: "Parquet", ARROW: "Arrow"}
 _entry = 450  # bytes for each column of each row group, while a part of the file is read
 _floor = 16_000_000  # budgets below this are not told apart: small pieces may be read in any case
+_arrow = 8_000_000  # bytes of pages around those that are asked for
 _at_once = "narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0"  # give back what is freed
 
 
@@ -138,6 +139,7 @@ def _rectangle(
         lambda: [file],
         (max(cut.rows, 1), 0),
         lambda block, threads: taken(block),
+        library=_arrow if kind == "Arrow" else 0,
     )
 
 
@@ -159,7 +161,7 @@ def _taken(kind: str, cut: Cut, line: int, block: int) -> int:
     if kind == "Parquet":
         return _entry * cut.pieces * cut.columns + cut.stored
     unpacked = cut.rows * line
-    return cut.stored + unpacked - min(block, unpacked) // 2
+    return cut.stored + max(unpacked - block, 0)
 
 
 def _refuse_large_pieces(source: Source, kind: str, cut: Cut, needed: int) -> None:
@@ -170,7 +172,7 @@ def _refuse_large_pieces(source: Source, kind: str, cut: Cut, needed: int) -> No
     many = _entry * cut.pieces * cut.columns > cut.stored
     raise MemoryRefusedError(
         f"{source.name} is written in {cut.pieces:,} {piece} of {cut.rows:,} rows, and reading "
-        f"from them takes {in_words(needed // 2)}; allow {in_words(needed)} (memory=), or write "
+        f"from them takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or write "
         f"it with {'more' if many else 'fewer'} rows in each"
     )
 

@@ -158,6 +158,7 @@ def plan_axes(
     now, products = (
         each + around + _krylov_bytes(Y, n if rows else p, k) for each in _visiting(Y, 2)
     )
+    now, sums = (max(each, int(getattr(Y, "opening_bytes", 0))) for each in (now, sums))
     if chosen is None:
         by_products = _products_pay(Y, small, k) or squared > allowed
         chosen = _krylov_for(Y) if by_products and k < small else Dense()
