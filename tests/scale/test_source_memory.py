@@ -2,9 +2,9 @@
 
 Everything is measured in a process of its own, above what it holds after a small fit of the same
 kind of file (imports, compiled code, threads). Memory is what is resident. A limit on address space
-(``RLIMIT_DATA``) is harder: it counts what an allocator keeps for later as well. glibc keeps little;
-jemalloc, which polars uses, keeps several times what is in use, unless it is told not to, and of
-Parquet and Arrow files even then: they are not measured that way.
+(``RLIMIT_DATA``) is harder: it counts what an allocator keeps for later as well. That of glibc
+keeps little; jemalloc, which polars uses, keeps several times what is in use, unless it is told not
+to, and of Parquet and Arrow files even then: they are not measured that way.
 """
 
 import json
@@ -62,8 +62,8 @@ MEASURE = """
     n, p = found.rows.shape
     size = n * p * found.rows.dtype.itemsize
     print(json.dumps({{
-        "used": peak - base, "planned": planned.bytes, "passes": [planned.passes, model.plan_.passes],
-        "size": size, "resident": found.rows.resident, "residual": float(model.residuals_.max()),
+        "used": peak - base, "planned": planned.bytes, "size": size,
+        "resident": found.rows.resident, "residual": float(model.residuals_.max()),
     }}))
 """
 

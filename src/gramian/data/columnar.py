@@ -3,12 +3,13 @@
 A table that fits comes into memory. Of a larger one, if the caller can do with rows in a file, the
 numbers stay where they are and are read in blocks; only its text comes into memory.
 
-A row group of Parquet is fetched whole before some of its rows can be had, a record batch of Arrow is
-unpacked whole, and the metadata are read anew each time: what that takes is known from the footer,
-and a file whose pieces do not go into the budget is refused before any of them is read.
+A row group of Parquet is fetched whole before some of its rows can be had, a record batch of Arrow
+is unpacked whole, and the metadata are read anew each time: what that takes is known from the
+footer, and a file whose pieces do not go into the budget is refused before any of them is read.
 
-The allocator of polars (jemalloc) keeps what is freed for ten seconds, which adds up to many times what
-is in use. It can be told not to before polars is imported, and is, where that is for a large file.
+The allocator of polars (jemalloc) keeps what is freed for ten seconds, which adds up to many times
+what is in use. It can be told not to before polars is imported, and is, where that is for a large
+file.
 """
 
 from __future__ import annotations
@@ -172,8 +173,8 @@ def _refuse_large_pieces(source: Source, kind: str, cut: Cut, needed: int) -> No
     many = _entry * cut.pieces * cut.columns > cut.stored
     raise MemoryRefusedError(
         f"{source.name} is written in {cut.pieces:,} {piece} of {cut.rows:,} rows, and reading "
-        f"from them takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or write "
-        f"it with {'more' if many else 'fewer'} rows in each"
+        f"from them takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or "
+        f"write it with {'more' if many else 'fewer'} rows in each"
     )
 
 

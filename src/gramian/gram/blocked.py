@@ -1,13 +1,15 @@
 """Neighbors among points that come in blocks, because they stay in their file.
 
-A visit to all blocks finds the neighbors of as many points as are held at a time: of each block the
-nearest ones, of which the nearest of all remain. So n points are compared with each other in as many
-visits as it takes to hold them one part after another. Who is near does not depend on the blocks.
+A visit to all blocks finds the neighbors of as many points as are held at a time: of each block
+the nearest ones, of which the nearest of all remain. So n points are compared with each other in as
+many visits as it takes to hold them one part after another. Who is near does not depend on the
+blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -73,7 +75,7 @@ def parts(points: Points, held: int) -> list[slice]:
     n, p = points.shape
     many = -(-n * p * np.dtype(points.dtype).itemsize // max(held, 1))
     bounds = np.linspace(0, n, min(many, n) + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in zip(bounds[:-1], bounds[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(bounds)]
 
 
 def nearest_in_blocks(X: Array, blocks: Blocks, k: int, metric: Any) -> tuple[Array, Array]:

@@ -30,7 +30,7 @@ from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget
 from gramian.methods.embedder import generator, warn
-from gramian.methods.landmarks import FilePoints, stay_in_file
+from gramian.methods.landmarks import FilePoints, stay_in_file, too_many
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
@@ -183,7 +183,8 @@ class KernelPCA(GramEmbedder):
         n, k = rows.shape[0], self._checked_count(rows.shape[0], self.center)
         item = np.dtype(rows.dtype).itemsize
         if self.landmarks is not None:
-            return nystrom_plan(n, int(self.landmarks), item, self.memory)
+            passes = 1 + -(-int(self.landmarks) // 64) if too_many(rows, self.memory) else 1
+            return replace(nystrom_plan(n, int(self.landmarks), item, self.memory), passes=passes)
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
         size = n * n * item * 11 // 10
         if size > budget(self.memory):
@@ -417,6 +418,7 @@ class KernelPCA(GramEmbedder):
             raise InputError("the kernel is not finite; scale the data, or change gamma")
         self._embed_by_columns(columns, k, diagonal, dtype, rng)
         self.X_fit_ = self._shifted(points.take(self.gram_.pivots))
+        self.plan_ = replace(self.plan_, passes=points.rows.passes)
 
     @property
     def _landmark_points(self) -> Array:
