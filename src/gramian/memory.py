@@ -13,6 +13,8 @@ from pathlib import Path
 
 from gramian.errors import InputError
 
+THIN = 640  # products YY' of up to this many rows use our own tiles, more of them BLAS
+WIDE = 2_800  # cross products up to this many columns: our tiles, and a total for each thread
 _units = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _example = "use a size such as '500MB', '4GB' or '2GiB'"
 
@@ -54,6 +56,14 @@ def in_one_pass(shape: tuple[int, int], resident: bool) -> bool:
     """
     n, p = shape
     return n >= max(8 * p, 2000) and p <= (512 if resident else 1600)
+
+
+def running_totals(block_bytes: int, each: int) -> int:
+    """How many sums of ``each`` bytes run beside each other in one visit; by sizes alone.
+
+    At most eight, and together hardly more than eight blocks (a quarter of the budget).
+    """
+    return max(1, min(8, 8 * block_bytes // max(each, 1)))
 
 
 def in_words(size: float) -> str:

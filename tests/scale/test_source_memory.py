@@ -1,6 +1,14 @@
-"""Sources under a budget: resident memory, measured."""
+"""Sources under a budget: resident memory beside the budget and beside what the plan foretold.
+
+Everything is measured in a process of its own, above what it holds after a small fit of the same
+kind of file (imports, compiled code, threads). Memory is what is resident. A limit on address space
+(``RLIMIT_DATA``) is harder: it counts what an allocator keeps for later as well. That of glibc
+keeps little; jemalloc, which polars uses, keeps several times what is in use, unless it is told not
+to, and of Parquet and Arrow files even then: they are not measured that way.
+"""
 
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -8,24 +16,14 @@ import textwrap
 import numpy as np
 import pytest
 
+from gramian.data.door import open_rows
+from gramian.errors import MemoryRefusedError
 from tests.data.sources import WRITERS, numbers
 
-CAP = 60_000_000
-# Parquet takes half as much again and Arrow a whole record batch: docs/guide/files.md says so.
-KINDS = ["zarr 3", "hdf5, chunked", "h5ad", "csv"]
-
-
-def large(kind, folder):
-    """About ten times the budget in memory, ten wide strips of the same few numbers."""
-    n, p = 40_000, 300
-    X = numbers(kind, n, p)
-    if kind == "csv":
-        X = X.round(2)
-    return WRITERS[kind](folder, np.concatenate([X] * (1 if kind == "csv" else 6)))
-
+FRUGAL = "narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0"  # for jemalloc: keep nothing
 
 MEASURE = """
-    import json, os, sys, threading, time, warnings
+    import ctypes, gc, json, os, resource, threading, time, warnings
     warnings.simplefilter("ignore")
     from gramian import PCA
     from gramian.data.door import open_rows
@@ -33,39 +31,195 @@ MEASURE = """
     def resident():
         return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
-    PCA(3, memory="20MB").fit({warm!r})  # compile and load everything first
+    def writable():
+        lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+        return int(lines["VmData"].split()[0]) * 1024
+
+    for each in {warm!r}:  # compile and load everything first
+        rows = open_rows(each, "20MB")
+        PCA(3, memory="20MB").plan(rows.rows)
+        PCA(3, memory="20MB").fit(rows)
+    rows = None
+    gc.collect()
+    if hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)
+    if {hard!r}:
+        most = writable() + {cap} * 11 // 10
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     base, peak, done = resident(), 0, False
 
     def watch():
         global peak
         while not done:
             peak = max(peak, resident())
-            time.sleep(0.005)
+            time.sleep(0.002)
 
     thread = threading.Thread(target=watch, daemon=True); thread.start()
     found = open_rows({path!r}, {cap})
+    planned = PCA(3, memory={cap}).plan(found)
     model = PCA(3, memory={cap}).fit(found)
     done = True; thread.join()
     n, p = found.rows.shape
-    print(json.dumps([peak - base, n * p * 8, float(model.residuals_.max()), found.rows.resident]))
+    size = n * p * found.rows.dtype.itemsize
+    print(json.dumps({{
+        "used": peak - base, "planned": planned.bytes, "size": size,
+        "resident": found.rows.resident, "residual": float(model.residuals_.max()),
+    }}))
 """
 
 
-def run(script, **values):
-    code = textwrap.dedent(script).format(**values)
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=250)
+def measured(path, warm, cap, *, hard=False, **environment):
+    code = textwrap.dedent(MEASURE).format(path=str(path), warm=warm, cap=cap, hard=hard)
+    out = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=250,
+        env={**os.environ, **environment},
+    )
     assert out.returncode == 0, out.stderr
     return json.loads(out.stdout)
 
 
+def write(kind, folder, n, p, times=1):
+    """A file with ``times`` strips of the same n rows below each other."""
+    import polars
+
+    folder.mkdir()
+    X = np.concatenate([numbers(kind.partition(",")[0], n, p).round(2)] * times)
+    if kind == "parquet":
+        polars.DataFrame(X).write_parquet(folder / "x.parquet", row_group_size=n // 8)
+        return folder / "x.parquet"
+    if kind.startswith("feather"):
+        packed = "zstd" if "packed" in kind else "uncompressed"
+        frame = polars.DataFrame(X)
+        frame.write_ipc(folder / "x.feather", compression=packed, record_batch_size=n // 8)
+        return folder / "x.feather"
+    return WRITERS[kind](folder, X)
+
+
+def kept(found, cap):
+    """The budget is kept, and the plan said what was needed: to 20 %, or what cannot be seen."""
+    used, planned = found["used"] / 1e6, found["planned"] / 1e6
+    assert not found["resident"] and found["size"] > cap
+    assert found["residual"] <= 1e-4
+    assert used <= 1.1 * cap / 1e6, f"{used:.0f} MB used, {cap / 1e6:.0f} MB allowed"
+    off = abs(used - planned)
+    assert off <= max(0.2 * max(used, planned), 5), f"{used:.1f} MB used, {planned:.1f} foretold"
+
+
+QUICK = ["npy", "npy, by columns", "zarr 3", "csv", "parquet", "feather"]
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_small_files_keep_small_budgets(tmp_path, kind):
+    cap = 40_000_000
+    warm = write(kind, tmp_path / "warm", 20_000, 40)
+    path = write(kind, tmp_path / "big", 20_000, 150, 3)
+    kept(measured(path, [str(warm)], cap), cap)
+
+
+LARGE = ["zarr 3", "hdf5", "hdf5, chunked", "h5ad", "csv", "parquet", "feather", "feather, packed"]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_peak_memory_of_every_source(tmp_path, kind):
-    for name in ("warm", "big"):
-        (tmp_path / name).mkdir()
-    warm = WRITERS[kind](tmp_path / "warm", numbers(kind, 20_000, 40))
-    path = large(kind, tmp_path / "big")
-    used, size, residual, resident = run(MEASURE, warm=str(warm), path=str(path), cap=CAP)
-    assert not resident and size > (1 if kind == "csv" else 9) * CAP
-    assert residual <= 1e-6
-    assert used <= 1.1 * CAP, f"{used / 1e6:.0f} MB used, {CAP / 1e6:.0f} MB allowed"
+@pytest.mark.parametrize("cap", [60_000_000, 250_000_000])
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_files_keep_their_budgets(tmp_path, kind, cap):
+    warm = write(kind, tmp_path / "warm", 20_000, 40)
+    times = 4 if kind == "csv" else 6  # text is slow to write
+    path = write(kind, tmp_path / "big", 40_000, 300, times)
+    kept(measured(path, [str(warm)], cap), cap)
+
+
+SHAPES = {
+    "one pass": (300_000, 300, "float64", "C"),
+    "one pass, by columns": (300_000, 300, "float64", "F"),
+    "one pass by BLAS": (50_000, 1200, "float64", "C"),
+    "wide": (600, 60_000, "float64", "C"),
+    "products": (20_000, 3000, "float64", "C"),
+    "float32": (900_000, 200, "float32", "C"),
+}
+
+
+def npy(path, n, p, dtype, order):
+    rng = np.random.default_rng(0)
+    R, noise = rng.standard_normal((10, p)), rng.standard_normal((5000, p))
+    X = np.lib.format.open_memmap(path, "w+", dtype, (n, p), fortran_order=order == "F")
+    for a in range(0, n, 5000):
+        b = min(a + 5000, n)
+        strong = rng.standard_normal((b - a, 10)) * np.arange(10, 0, -1) @ R
+        X[a:b] = strong + noise[: b - a] + 5
+    X.flush()
+    return str(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cap", [60_000_000, 250_000_000])
+@pytest.mark.parametrize("name", SHAPES)
+def test_every_route_keeps_its_budget(tmp_path, name, cap):
+    *shape, dtype, order = SHAPES[name]
+    warm = [
+        npy(tmp_path / f"warm{i}.npy", n, p, dtype, order)
+        for i, (n, p) in enumerate([(20_000, 40), (60, 20_000), (3000, 700), (3500, 3000)])
+    ]
+    path = npy(tmp_path / "x.npy", *shape, dtype, order)
+    kept(measured(path, warm[: 2 if shape[1] != 1200 and shape[1] != 3000 else 4], cap), cap)
+
+
+@pytest.mark.slow
+def test_ten_times_a_quarter_of_a_gigabyte(tmp_path):
+    cap = 256_000_000
+    warm = npy(tmp_path / "warm.npy", 20_000, 40, "float32", "C")
+    path = npy(tmp_path / "x.npy", 1_300_000, 500, "float32", "C")
+    kept(measured(path, [warm], cap), cap)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("threads", [1, 8])
+def test_other_numbers_of_threads_keep_the_budget(tmp_path, threads):
+    cap = 100_000_000
+    warm = npy(tmp_path / "warm.npy", 20_000, 40, "float64", "C")
+    path = npy(tmp_path / "x.npy", 300_000, 300, "float64", "C")
+    kept(measured(path, [warm], cap, GRAMIAN_THREADS=str(threads)), cap)
+
+
+HARD = ["npy", pytest.param("zarr 3", marks=pytest.mark.slow)]
+HARD += [pytest.param(kind, marks=pytest.mark.slow) for kind in ("hdf5, chunked", "h5ad", "csv")]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts all memory only on Linux")
+@pytest.mark.parametrize("kind", HARD)
+def test_under_a_hard_limit(tmp_path, kind):
+    """The system refuses every page beyond the budget and a tenth: the fit ends well."""
+    cap = 60_000_000
+    warm = write(kind, tmp_path / "warm", 20_000, 40)
+    path = write(kind, tmp_path / "big", 40_000, 200, 4)
+    found = measured(path, [str(warm)], cap, hard=True, _RJEM_MALLOC_CONF=FRUGAL)
+    assert not found["resident"] and found["size"] > 4 * cap
+    assert found["residual"] <= 1e-6
+
+
+@pytest.mark.parametrize("kind", ["parquet", "feather"])
+def test_pieces_larger_than_the_budget_are_refused_with_what_would_do(tmp_path, kind):
+    X = numbers(kind, 40_000, 100)
+    path = WRITERS[kind](tmp_path, X)
+    import polars
+
+    if kind == "parquet":
+        polars.DataFrame(X).write_parquet(path)
+    with pytest.raises(MemoryRefusedError, match="rows in each") as refusal:
+        open_rows(path, "25MB")
+    number = str(refusal.value).partition("allow ")[2].partition(" (memory=)")[0]
+    assert 25 < float(number.split()[0]) < 200
+    found = open_rows(path, number.replace(" ", ""))
+    assert np.array_equal(found.rows.read_rows(slice(39_990, 40_000)), X[-10:])
+
+
+def test_very_many_row_groups_are_refused_with_what_would_do(tmp_path):
+    import polars
+
+    X = numbers("parquet", 12_000, 200)
+    polars.DataFrame(X).write_parquet(tmp_path / "x.parquet", row_group_size=50)
+    with pytest.raises(MemoryRefusedError, match="240 row groups of 50 rows.* more rows in each"):
+        open_rows(tmp_path / "x.parquet", "20MB")

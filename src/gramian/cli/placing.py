@@ -41,7 +41,7 @@ def place_to_file(fitted: Any, data: Data, path: Path, *, excel_safe: bool) -> E
     -------
     Embedding
     """
-    n, seen = data.shape[0], _Seen()
+    n, seen, before = data.shape[0], _Seen(), data.X.rows.passes
     with replacing(path) as file:
         STREAMED[path.suffix.lower()](file, seen.watch(_placed(fitted, data)), n, excel_safe)
     last = seen.last
@@ -49,7 +49,9 @@ def place_to_file(fitted: Any, data: Data, path: Path, *, excel_safe: bool) -> E
     columns: dict[str, Any] = {name: () for name in last.columns}
     if "placement_residual" in columns:
         columns["placement_residual"] = np.concatenate(seen.residuals)
-    return replace(last, coordinates=np.broadcast_to(np.zeros(1), shape), columns=columns)
+    passes = data.X.rows.passes - before
+    nowhere = np.broadcast_to(np.zeros(1), shape)
+    return replace(last, coordinates=nowhere, columns=columns, passes=passes)
 
 
 class _Seen:

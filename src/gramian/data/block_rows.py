@@ -17,7 +17,7 @@ from gramian.data.pread import State, refuse_changed, state_of
 from gramian.data.rows import RowBlocked
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.maps import Array
-from gramian.memory import budget, in_words
+from gramian.memory import in_words
 
 _spread = 16  # places from which a sample is taken: each costs a read
 
@@ -36,7 +36,12 @@ class Rectangle(NamedTuple):
     files : function
         What must not change: the paths, listed anew each time it is called.
     grain : (int, int)
-        What is stored together: rows and columns of a chunk, (1, 1) if any part can be read alone.
+        What is stored together: rows and columns of a chunk, (1, 1) if any part can be read alone,
+        and (rows, 0) if parts of so many rows are not unpacked whole.
+    taken : function of (bytes of a block, threads)
+        Bytes that so many threads take to read blocks of that size, beyond the blocks.
+    held, library : int
+        Bytes that are kept of the file (names, places of chunks), and by the package that reads it.
     """
 
     name: str
@@ -45,6 +50,9 @@ class Rectangle(NamedTuple):
     read: Callable[[slice, slice], Array]
     files: Callable[[], list[Path]]
     grain: tuple[int, int] = (1, 1)
+    taken: Callable[[int, int], int] = lambda block, threads: 0
+    held: int = 0
+    library: int = 0
 
 
 class BlockRows(RowBlocked):
@@ -54,20 +62,19 @@ class BlockRows(RowBlocked):
         n, p = source.shape
         super().__init__((n, p), computed_in(source.dtype), False, memory)
         self.source = source
-        # Fewer, larger blocks than of a plain file: every read has to find its place anew.
-        allowed = budget(memory)
-        self.block_bytes = min(4 * self.block_bytes, max(allowed // 24, 65_536))
+        allowed = self._allowed
         tall, wide = min(source.grain[0], n), min(source.grain[1], p)
         chunk = tall * wide * source.dtype.itemsize
         if chunk > max(allowed // 8, 1_000_000):
             raise MemoryRefusedError(
                 f"{source.name} is stored in chunks of {tall:,} x {wide:,} numbers, "
                 f"{in_words(chunk)} each, {in_words(allowed)} may be used; write it in smaller "
-                "chunks, or allow more (memory=)"
+                f"chunks, or allow {in_words(8 * chunk)} (memory=)"
             )
-        line = p * self.dtype.itemsize
-        self._grain = tall if tall * line <= max(allowed // 16, self.block_bytes) else 1
-        self.block_bytes = max(self.block_bytes, self._grain * line)
+        # Fewer, larger blocks than of a plain file: every read has to find its place anew.
+        together = tall * p * self.dtype.itemsize
+        self._grain, few = tall, min(4 * self.block_bytes, allowed // 32)
+        self.block_bytes = max(self.block_bytes, few, min(together, allowed // 16))
         self._states = self._found()
 
     @property
@@ -149,9 +156,30 @@ class BlockRows(RowBlocked):
         return self._aligned(super()._lead_blocks()[0][1])
 
     def _aligned(self, step: int) -> list[tuple[int, int]]:
+        """Whole grains if one is no longer than ``step``, else equal parts of each."""
         n, grain = self.shape[0], self._grain
-        step = max(step // grain, 1) * grain
-        return [(a, min(a + step, n)) for a in range(0, n, step)]
+        if step >= grain:
+            step = step // grain * grain
+            return [(a, min(a + step, n)) for a in range(0, n, step)]
+        step = -(-grain // -(-grain // step))
+        return [
+            (a, min(a + step, begin + grain, n))
+            for begin in range(0, n, grain)
+            for a in range(begin, min(begin + grain, n), step)
+        ]
+
+    @property
+    def held_bytes(self) -> int:
+        """Names and places of chunks."""
+        return self.source.held
+
+    @property
+    def library_bytes(self) -> int:
+        """Of HDF5 or Zarr."""
+        return self.source.library
+
+    def _reader_bytes(self, threads: int) -> int:
+        return self.source.taken(self._longest(), threads)
 
 
 class StackedRows(RowBlocked):
@@ -175,6 +203,19 @@ class StackedRows(RowBlocked):
             for part in self.parts:
                 stack.enter_context(part._visit())
             yield
+
+    @property
+    def held_bytes(self) -> int:
+        """What all parts keep."""
+        return sum(part.held_bytes for part in self.parts)
+
+    @property
+    def library_bytes(self) -> int:
+        """They share it."""
+        return max(part.library_bytes for part in self.parts)
+
+    def _reader_bytes(self, threads: int) -> int:
+        return max(part._reader_bytes(threads) for part in self.parts)
 
     def _lead(self, start: int, stop: int) -> Array:
         out = np.empty((stop - start, self.shape[1]), self.dtype)

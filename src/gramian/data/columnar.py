@@ -2,11 +2,23 @@
 
 A table that fits comes into memory. Of a larger one, if the caller can do with rows in a file, the
 numbers stay where they are and are read in blocks; only its text comes into memory.
+
+A row group of Parquet is fetched whole before some of its rows can be had, a record batch of Arrow
+is unpacked whole, and the metadata are read anew each time: what that takes is known from the
+footer, and a file whose pieces do not go into the budget is refused before any of them is read.
+
+The allocator of polars (jemalloc) keeps what is freed for ten seconds, which adds up to many times
+what is in use. It can be told not to before polars is imported, and is, where that is for a large
+file.
 """
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +26,7 @@ import numpy as np
 
 from gramian.data.block_rows import BlockRows, Rectangle
 from gramian.data.columns import Choice, Table, TextRule, check_names
+from gramian.data.footers import Cut, arrow_cut, parquet_cut
 from gramian.data.frames import Frame, common_type, refuse_nested
 from gramian.data.pread import refuse_changed, state_of
 from gramian.data.source import ARROW, PARQUET, Source
@@ -21,11 +34,18 @@ from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.memory import in_words
 
 KINDS = {PARQUET: "Parquet", ARROW: "Arrow"}
+_entry = 450  # bytes for each column of each row group, while a part of the file is read
+_floor = 16_000_000  # budgets below this are not told apart: small pieces may be read in any case
+_arrow = 8_000_000  # bytes of pages around those that are asked for
+_at_once = "narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0"  # give back what is freed
 
 
 def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: bool) -> Table:
     """The table of a Parquet or Arrow file; ``blocks`` lets large numbers stay in the file."""
     import narwhals as nw
+
+    if blocks and 8 * (source.size or 0) > source.max_bytes:
+        _import_frugally()
     import polars as pl
 
     name = source.name
@@ -69,8 +89,20 @@ def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: boo
     if not staying:
         return table
     check_names(name, list(wanted.values()))
-    numbers = BlockRows(_rectangle(name, str(source.path), whole, staying, rows), source.max_bytes)
+    numbers = BlockRows(_rectangle(source, kind, whole, staying, rows), source.max_bytes)
     return replace(table, numbers=numbers, columns=tuple(staying))
+
+
+def _import_frugally() -> None:
+    """Import polars with an allocator that keeps nothing, unless it was imported before."""
+    variable = "_RJEM_MALLOC_CONF"
+    if "polars" in sys.modules or variable in os.environ:
+        return
+    os.environ[variable] = _at_once
+    try:
+        import polars  # noqa: F401
+    finally:
+        del os.environ[variable]
 
 
 def _is_number(name: str, column: str, dtype: Any) -> bool:
@@ -80,21 +112,70 @@ def _is_number(name: str, column: str, dtype: Any) -> bool:
     return bool(dtype.is_numeric() or dtype == pl.Boolean)
 
 
-def _rectangle(name: str, path: str, whole: Any, schema: dict[str, Any], rows: int) -> Rectangle:
+def _rectangle(
+    source: Source, kind: str, whole: Any, schema: dict[str, Any], rows: int
+) -> Rectangle:
     import polars as pl
 
     dtype = common_type([_stored(each) for each in schema.values()])
     to = pl.Float32 if dtype == np.float32 else pl.Float64
-    names, file = list(schema), Path(path)
-    state = state_of(file)
+    names, file = list(schema), Path(str(source.path))
+    state, turn = state_of(file), threading.Lock()
+    cut = _cut(source, kind)
+    taken = partial(_taken, kind, cut, len(names) * dtype.itemsize)
+    _refuse_large_pieces(source, kind, cut, 2 * taken(0))
 
     def read(lines: slice, columns: slice) -> np.ndarray:
         refuse_changed(file, state)  # polars maps the file: cut short, it would end the process
         some = whole.select(pl.col(names[columns]).cast(to))
-        found = some.slice(lines.start, lines.stop - lines.start).collect()
-        return np.asarray(found.to_numpy())
+        with turn:  # polars has threads of its own; two such reads would take twice the memory
+            found = some.slice(lines.start, lines.stop - lines.start).collect()
+        return np.asarray(found.to_numpy(order="c"))
 
-    return Rectangle(name, (rows, len(names)), dtype, read, lambda: [file])
+    return Rectangle(
+        source.name,
+        (rows, len(names)),
+        dtype,
+        read,
+        lambda: [file],
+        (max(cut.rows, 1), 0),
+        lambda block, threads: taken(block),
+        library=_arrow if kind == "Arrow" else 0,
+    )
+
+
+def _cut(source: Source, kind: str) -> Cut:
+    """The pieces of the file, from its footer."""
+    try:
+        return (arrow_cut if kind == "Arrow" else parquet_cut)(source.rewound())
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{source.name}: the {kind} file is damaged ({error}); write it again"
+        ) from None
+
+
+def _taken(kind: str, cut: Cut, line: int, block: int) -> int:
+    """Bytes that reading a block from a piece takes beside it (measured in tests/scale).
+
+    The metadata and a row group as it is stored; or a record batch as it is stored and unpacked.
+    """
+    if kind == "Parquet":
+        return _entry * cut.pieces * cut.columns + cut.stored
+    unpacked = cut.rows * line
+    return cut.stored + max(unpacked - block, 0)
+
+
+def _refuse_large_pieces(source: Source, kind: str, cut: Cut, needed: int) -> None:
+    """Raise where reading would take more than half of what may be used, before anything is."""
+    if needed <= max(source.max_bytes, _floor):
+        return
+    piece = "record batches" if kind == "Arrow" else "row groups"
+    many = _entry * cut.pieces * cut.columns > cut.stored
+    raise MemoryRefusedError(
+        f"{source.name} is written in {cut.pieces:,} {piece} of {cut.rows:,} rows, and reading "
+        f"from them takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or "
+        f"write it with {'more' if many else 'fewer'} rows in each"
+    )
 
 
 def _stored(dtype: Any) -> np.dtype[Any]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from gramian.checkpoint import steps
 from gramian.errors import GramianWarning, InputError
-from gramian.loops.threads import pause, run
+from gramian.loops.threads import limit_threads, pause, run
 from gramian.maps import Array, unit_for
 from gramian.memory import in_one_pass
 
@@ -243,8 +243,10 @@ def _sums(
             else:
                 w = weights if weights.size == 1 else weights[a:b]
                 products.moments(block, 0, p, unit, pivot, w, sums, squares, peaks)
+            del block
 
-    with rows._visit(), np.errstate(over="ignore", invalid="ignore"):
+    quiet = np.errstate(over="ignore", invalid="ignore")
+    with rows._visit(), quiet, limit_threads(rows.threads):
         for turn in steps("moments", turns, state, groups=groups, blocks=len(blocks)):
             run(lambda g, turn=turn: piece(g, turn), groups)  # type: ignore[misc]
     parts = state["parts"]

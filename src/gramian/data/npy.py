@@ -1,4 +1,8 @@
-"""A ``.npy`` file larger than memory, as rows, read in blocks (``pread.py``)."""
+"""A ``.npy`` file larger than memory, as rows, read in blocks (``pread.py``).
+
+A file by columns (Fortran order) is the same matrix lying on its side, unless its columns are long:
+then blocks of rows are gathered from all columns, so that nothing as long as a column is ever held.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,9 @@ from gramian.data.pread import opened, read_items, refuse_changed, state_of
 from gramian.data.rows import RowBlocked
 from gramian.errors import InputError
 from gramian.maps import Array
+from gramian.memory import in_one_pass
+
+_column = 4_000_000  # bytes of the longest column that is read at a time
 
 
 class NpyRows(RowBlocked):
@@ -24,8 +31,11 @@ class NpyRows(RowBlocked):
         self.path = Path(path)
         shape, fortran, self.stored, self.offset = _header(self.path)
         half = self.stored.kind == "f" and self.stored.itemsize in (2, 4)
-        dtype = np.float32 if half else np.float64
+        dtype = np.dtype(np.float32 if half else np.float64)
         super().__init__(shape, dtype, fortran, memory)
+        long = shape[0] * dtype.itemsize > _column
+        self.flip = fortran and not (long or in_one_pass(shape, False))
+        self._by_columns = fortran
         self._state = state_of(self.path)
         refuse_short(self.path, shape, self.stored, self.offset)
 
@@ -33,6 +43,9 @@ class NpyRows(RowBlocked):
     def resident(self) -> bool:
         """A file is not."""
         return False
+
+    def _reader_bytes(self, threads: int) -> int:
+        return 0 if self._by_columns == self.flip else threads * self._longest()
 
     @contextmanager
     def _visit(self) -> Iterator[None]:
@@ -49,24 +62,32 @@ class NpyRows(RowBlocked):
             yield file
 
     def _lead(self, start: int, stop: int) -> Array:
-        return self._part(slice(start, stop), slice(0, self._lying()[1]))
+        return self._lines(slice(start, stop), slice(0, self._lying()[1]))
 
     def _minor(self, start: int, stop: int) -> Array:
-        return self._part(slice(0, self._lying()[0]), slice(start, stop))
+        return self._lines(slice(0, self._lying()[0]), slice(start, stop))
+
+    def _lines(self, lines: slice, part: slice) -> Array:
+        """A rectangle as the matrix lies for us, be it the transpose of what is stored."""
+        if self._by_columns == self.flip:
+            return self._part(lines, part)
+        return np.ascontiguousarray(self._part(part, lines).T)
 
     @contextmanager
     def tiles(self) -> Iterator[Callable[[slice, slice], Array]]:
         """One pass by any tiles: ``with rows.tiles() as read: read(rows, columns)``."""
 
         def read(rows: slice, columns: slice) -> Array:
-            return self._part(columns, rows).T if self.flip else self._part(rows, columns)
+            by_columns = self._by_columns
+            return self._part(columns, rows).T if by_columns else self._part(rows, columns)
 
         with self._visit():
             yield read
 
     def _part(self, lines: slice, part: slice) -> Array:
         """A rectangle of the storage."""
-        width, many, length = self._lying()[1], lines.stop - lines.start, part.stop - part.start
+        width = self.shape[0] if self._by_columns else self.shape[1]
+        many, length = lines.stop - lines.start, part.stop - part.start
         with self._opened() as file:
             if length == width:
                 return self._read_from(file, lines.start * width, many * width).reshape(many, width)

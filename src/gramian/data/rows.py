@@ -30,11 +30,9 @@ from gramian.loops.threads import (
     thread_count,
 )
 from gramian.maps import Array, ImplicitMap
-from gramian.memory import budget
+from gramian.memory import THIN, WIDE, budget, running_totals
 
 _block_bytes = 16_000_000
-_thin = 640  # products YY' of up to this many rows use our own tiles, more of them BLAS
-_wide = 2_800  # cross products up to this many columns: our tiles, and a total for each thread
 _depth = 1_024  # rows that BLAS sums in the data's own precision, before a float64 total takes over
 _segment = 128  # blocks of a pass between two looks at whether a checkpoint is due
 _long = 20_000  # rows longer than this leave the cache before they can be used twice
@@ -59,7 +57,8 @@ class RowBlocked(ImplicitMap):
         self.shape, self.dtype, self.flip = shape, np.dtype(dtype), flip
         self.centering = Centering.none(shape[1], self.dtype)
         self.known_cross: KnownCross | None = None
-        self.block_bytes = min(_block_bytes, max(budget(memory) // 32, 65_536))
+        self._allowed = budget(memory)
+        self.block_bytes = min(_block_bytes, max(self._allowed // 32, 65_536))
         self._passes = [0]  # shared with the centered map that ``then`` makes
 
     # What a storage must say -----------------------------------------------------------------
@@ -92,6 +91,49 @@ class RowBlocked(ImplicitMap):
     def resident(self) -> bool:
         """Whether the numbers are in memory already."""
         return True
+
+    @property
+    def threads(self) -> int:
+        """How many threads read blocks of their own: those take an eighth of the budget at most."""
+        return thread_count() if self.resident else min(thread_count(), self._most_threads())
+
+    def visiting(self, least: int = 2) -> tuple[int, int]:
+        """Bytes for visits to a file: on the threads there are now, and on any number of them.
+
+        A block for each thread (``least`` of them in any case: one is read ahead), what their
+        readers take, and what the open file keeps; the first with ``library_bytes``.
+        """
+        if self.resident:
+            return 0, 0
+
+        def at_once(threads: int) -> int:
+            blocks = max(threads, least) * self._longest()
+            return self.held_bytes + blocks + self._reader_bytes(threads)
+
+        now = at_once(min(self.threads, 8)) + self.library_bytes
+        return now, at_once(min(self._most_threads(), 8))
+
+    @property
+    def held_bytes(self) -> int:
+        """What an open file keeps besides: names, places of blocks."""
+        return 0
+
+    @property
+    def library_bytes(self) -> int:
+        """What a package that reads keeps for itself: predicted, but no reason to refuse."""
+        return 0
+
+    def _reader_bytes(self, threads: int) -> int:
+        """What it takes so many threads to read blocks, beyond the blocks."""
+        return 0
+
+    def _most_threads(self) -> int:
+        return max(1, self._allowed // 8 // (2 * self._longest()))
+
+    def _longest(self) -> int:
+        """Bytes of the longest block."""
+        lines, width = self._lying()
+        return min(self._lead_blocks()[0][1], lines) * width * self.dtype.itemsize
 
     @property
     def whole(self) -> Array | None:
@@ -209,7 +251,7 @@ class RowBlocked(ImplicitMap):
     def probed_outer(self) -> ProbedOuter | None:
         """Y Y' with what certifies it, where both come in one pass."""
         whole, n = self.whole, self.shape[0]
-        if self.flip or whole is None or n > _thin:
+        if self.flip or whole is None or n > THIN:
             return None
         return self._tiled_outer(whole)
 
@@ -232,8 +274,9 @@ class RowBlocked(ImplicitMap):
             for a, b, block in self._each(self._lead, group):
                 pause()
                 products.centered_times(block, *self._arguments(lead=(a, b)), V, Y, out[a:b])
+                del block
 
-        with self._visit():
+        with self._visit(), limit_threads(self.threads):
             for i in steps("times", len(segments), state, lines=lines, columns=m):
                 _take_up(out, state)
                 groups = _cut(segments[i], len(segments[i]) if self.resident else 8)
@@ -281,7 +324,7 @@ class RowBlocked(ImplicitMap):
     def _lead_cross(self) -> Array:
         """S' S, summed over blocks of lines."""
         width = self._lying()[1]
-        if width > _wide:
+        if width > WIDE:
             return self._blas_sum(self._lead, self._lying(), "lead")
         return self._folded_cross(self._arguments, width, np.zeros((0, width), self.dtype))[0]
 
@@ -296,7 +339,7 @@ class RowBlocked(ImplicitMap):
         given, probes = probes, products.aligned(len(probes), wide, self.dtype)
         probes[:, :width] = given
         depth = products.shallow_depth(wide, self.dtype)
-        if width > _thin:  # totals leave the cache
+        if width > THIN:  # totals leave the cache
             depth = 2 * products.DEPTH
 
         def step(block: Array, a: int, b: int, total: Array, part: int = 0, parts: int = 1) -> None:
@@ -316,7 +359,7 @@ class RowBlocked(ImplicitMap):
     def _lead_outer(self) -> Array:
         """S S', summed over blocks across the lines."""
         lines, width = self._lying()
-        if lines > _thin or self.whole is None:
+        if lines > THIN or self.whole is None:
             return self._blas_sum(self._minor, (width, lines), "minor")
         return self._tiled_outer(self.whole).matrix
 
@@ -426,16 +469,17 @@ class RowBlocked(ImplicitMap):
 
         segments = _segments(self._lead_blocks())
         state: dict[str, Array] = {}
-        room = max(2, 4 * self.block_bytes // (8 * prod(shape) or 1))
+        room = running_totals(self.block_bytes, 8 * prod(shape))
 
         def piece(group: list[tuple[int, int]], total: Array) -> None:
             for a, b, block in self._each(self._lead, group):
                 pause()
                 step(block, a, b, total)
+                del block  # before the next one is read
 
-        with self._visit(), limit_threads(min(thread_count(), room)):
+        with self._visit(), limit_threads(min(self.threads, room)):
             for i in steps("summed", len(segments), state, shape=shape, step=segments[0][0][1]):
-                groups = _cut(segments[i], min(8, room))
+                groups = _cut(segments[i], room)
                 state["total"] = ordered_sum(
                     lambda g, total, groups=groups: piece(groups[g], total),  # type: ignore[misc]
                     len(groups),

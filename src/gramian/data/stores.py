@@ -9,6 +9,7 @@ says which if there are several. Nothing outside of the store is followed.
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,6 +26,9 @@ from gramian.data.sparse_file import SparseFile, Stored
 from gramian.errors import GramianWarning, InputError
 from gramian.memory import budget
 
+_names = 10_000  # that are decoded at a time
+_hdf5, _zarr = 7_000_000, 3_000_000  # bytes that the libraries keep for themselves
+_place = 600  # bytes for each file of a store, that is looked after during a run
 Names = tuple[str, ...] | None
 Opens = Callable[[], Any]  # a context manager that gives the root of the store
 
@@ -71,7 +75,7 @@ def open_hdf5(path: Path, inside: str, memory: Any) -> Found:
             )
         return found
 
-    return _Store(path, opens, child, lambda: [path]).open(inside, memory)
+    return _Store(path, opens, child, lambda: [path], _hdf5).open(inside, memory)
 
 
 def open_zarr(path: Path, inside: str, memory: Any) -> Found:
@@ -95,7 +99,7 @@ def open_zarr(path: Path, inside: str, memory: Any) -> Found:
     def files() -> list[Path]:
         return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
 
-    return _Store(path, opens, lambda group, name: group[name], files).open(inside, memory)
+    return _Store(path, opens, lambda group, name: group[name], files, _zarr).open(inside, memory)
 
 
 def open_anndata(adata: Any, memory: Any) -> Found:
@@ -121,6 +125,7 @@ class _Store(NamedTuple):
     opens: Opens
     child: Callable[[Any, str], Any]
     files: Callable[[], list[Path]]
+    library: int = 0  # bytes that the package which reads it keeps for itself
 
     def open(self, inside: str, memory: Any) -> Found:
         with self.opens() as root:
@@ -132,7 +137,12 @@ class _Store(NamedTuple):
                 name = "X" if is_anndata else self._only(root)
             node = self._node(root, name)
             sparse = not hasattr(node, "shape")
-            rows = self._sparse(node, name, memory) if sparse else self._dense(node, name, memory)
+            held = sum(sys.getsizeof(each) + 8 for each in (*(labels or ()), *(columns or ())))
+            rows = (
+                self._sparse(node, name, memory)
+                if sparse
+                else self._dense(node, name, memory, held)
+            )
         n, p = rows.shape
         return Found(
             rows,
@@ -183,9 +193,12 @@ class _Store(NamedTuple):
         if hasattr(frame, "shape") or name not in frame:
             return None
         found = self.child(frame, name)
-        return _text(found[...]) if hasattr(found, "shape") and len(found.shape) == 1 else None
+        if not hasattr(found, "shape") or len(found.shape) != 1:
+            return None
+        pieces = range(0, found.shape[0], _names)
+        return tuple(name for a in pieces for name in _text(found[a : a + _names]))
 
-    def _dense(self, node: Any, name: str, memory: Any) -> RowBlocked:
+    def _dense(self, node: Any, name: str, memory: Any, names: int) -> RowBlocked:
         what = f"{self.path}::{name}" if name else str(self.path)
         refuse_type(node.dtype, what)
         if len(node.shape) != 2:
@@ -199,11 +212,21 @@ class _Store(NamedTuple):
             with self.opens() as root:
                 return np.asarray(self._node(root, name)[rows, columns])
 
-        grain = getattr(node, "shards", None) or node.chunks or (1, 1)
+        grain = getattr(node, "shards", None) or node.chunks
         n, p = node.shape
-        return BlockRows(
-            Rectangle(what, (n, p), node.dtype, read, self.files, (grain[0], grain[1])), memory
+        rectangle = Rectangle(
+            what,
+            (n, p),
+            node.dtype,
+            read,
+            self.files,
+            held=names + _place * len(self.files()),
+            library=self.library,
         )
+        if grain is not None:
+            grain = int(grain[0]), int(grain[1])
+            rectangle = rectangle._replace(grain=grain, taken=_packed)
+        return BlockRows(rectangle, memory)
 
     def _sparse(self, node: Any, name: str, memory: Any) -> SparseRows | SparseFile:
         """A group of ``data``, ``indices`` and ``indptr``."""
@@ -238,6 +261,11 @@ class _Store(NamedTuple):
             whole = found.whole()
             return SparseRows(whole.T.tocsr() if by_columns else whole, memory)
         return found
+
+
+def _packed(block: int, threads: int) -> int:
+    """Chunks as they are stored, beside those that are unpacked."""
+    return threads * block
 
 
 def _warn_unwritten(node: Any, what: str) -> None:

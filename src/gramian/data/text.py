@@ -195,7 +195,7 @@ class Reading:
                 strings.extend(once.setdefault(word, word) for word in part.strings(i))
                 words += 80 * len(part.values)  # at most, as Python keeps short text
             size += held.numbers[-1].nbytes
-            if self.blocks and (held.stage or size > self.source.max_bytes // 4):
+            if self.blocks and (held.stage or self._is_much(size, part.grid.text, first)):
                 self._put_aside(held, words)
             elif not self.blocks:
                 self._check_memory(size, len(part.grid.text) if first else None)
@@ -203,6 +203,12 @@ class Reading:
         if not held.survey.rows:
             raise InputError(f"{self.source.name}: there is a header but no rows below it")
         return held
+
+    def _is_much(self, size: int, text: bytes, first: bool) -> bool:
+        """Whether the numbers take more than a quarter; the first block tells if that is clear."""
+        whole = self.source.size
+        expected = 0.8 * size * whole / len(text) if first and whole else float(size)
+        return expected > self.source.max_bytes // 4
 
     def _put_aside(self, held: Held, words: int) -> None:
         """Write the numbers that are held to a temporary file; text has to stay in memory."""

@@ -48,6 +48,17 @@ def spread_out(row: Callable[[int], Array], n: int, count: int, first: int = 0) 
     return np.sort(np.array(chosen))
 
 
+def candidates(n: int, count: int) -> Array:
+    """Which of n points landmarks are chosen among: all, or a hundred times as many, at random.
+
+    Every landmark costs a look at all of them.
+    """
+    most = max(100 * count, 1000)
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))
+
+
 def row_of(X: Array, metric: object) -> Callable[[int], Array]:
     """Distances of all points from one: to choose by, so in the precision of the points."""
     if metric != "euclidean":

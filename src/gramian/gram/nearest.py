@@ -17,7 +17,7 @@ import numpy as np
 from gramian.errors import InputError
 from gramian.gram.distances import checked_metric, pairwise
 from gramian.loops.threads import numba_threads, pause, run, thread_count
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 
 _TREES = {"euclidean": 2.0, "cityblock": 1.0, "chebyshev": np.inf}  # metrics a k-d tree knows
 _flat, _tall = 8, 50_000  # dimensions in which a tree pays; with so many points, in twice as many
@@ -227,9 +227,10 @@ def _distances(X: Array, Y: Array, indices: Array, metric: str) -> Array:
         some = slice(q * step, (q + 1) * step)
         apart = Y[indices[some]].astype(np.float64) - X[some, None, :]
         if metric == "euclidean":
-            scale = np.abs(apart).max(initial=0.0) or 1.0
-            apart /= scale
-            out[some] = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart)) * scale
+            # a power of two: the distance of two points does not depend on the others
+            scale = unit_for(float(np.abs(apart).max(initial=0.0)), np.float64)
+            apart *= scale
+            out[some] = np.sqrt(np.einsum("ijk,ijk->ij", apart, apart)) / scale
         elif metric == "cityblock":
             out[some] = np.abs(apart).sum(axis=2)
         else:

@@ -21,6 +21,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from gramian.errors import InputError
+from gramian.gram.blocked import Points, neighbors_in_blocks
 from gramian.gram.distances import pairwise
 from gramian.gram.nearest import (
     even,
@@ -126,6 +127,19 @@ class Neighbors:
         points = None if metric == "precomputed" or sparse.issparse(X) else X
         return Neighbors(*found, points, own, *no_bridges, n_neighbors, radius, metric, approximate)
 
+    @staticmethod
+    def in_blocks(
+        points: Points, n_neighbors: int | None, radius: float | None, metric: Any, held: int
+    ) -> Neighbors:
+        """The same of points that stay in their file, ``held`` bytes of them at a time."""
+        n = points.shape[0]
+        _check(n, n_neighbors, radius)
+        found = neighbors_in_blocks(points, n_neighbors, radius, metric, held)
+        no_bridges = np.empty((0, 2), np.int64), np.empty(0)
+        return Neighbors(
+            *found, None, np.arange(n), *no_bridges, n_neighbors, radius, metric, False
+        )
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
@@ -221,7 +235,13 @@ class Neighbors:
             return self.restrict(np.flatnonzero(labels == np.argmax(np.bincount(labels))))
         rows = self._distances(given)
         if rows is None:
-            raise InputError(f"{_parts(labels)}; a given graph must hang together")
+            remedy = (
+                "a given graph must hang together"
+                if self.metric == "precomputed" or (self.n_neighbors, self.radius) == (None, None)
+                else "use more neighbors, or disconnected='largest' (only the largest part); the "
+                "shortest bridges are found for points in memory only"
+            )
+            raise InputError(f"{_parts(labels)}; {remedy}")
         if disconnected == "join":
             bridges, lengths = _bridges(labels, rows)
             return replace(self, bridges=bridges, lengths=lengths)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from textwrap import fill
 from typing import Any
@@ -69,6 +69,8 @@ class ParallelAnalysis:
     alpha : float
     null, stop : str
     shape : (int, int)
+    passes : int or None
+        Visits to the data; ``None`` with ``method=``.
     """
 
     n_components: int
@@ -84,6 +86,7 @@ class ParallelAnalysis:
     null: str
     stop: str
     shape: tuple[int, int]
+    passes: int | None = None
 
     def quantiles(self, levels: Any) -> Array:
         """Quantiles of the null per axis tested, (levels, axes)."""
@@ -208,7 +211,8 @@ def parallel_analysis(
     opened = open_rows(X, memory)
     settings = {"test": how, "scale": scale, "seed": seed, "memory": memory}
     with checkpointing(checkpoint, partial(identity, "parallel_analysis", settings, opened)):
-        return horn(center(opened, scale, memory), how, seed, progress)
+        found = horn(center(opened, scale, memory), how, seed, progress)
+    return replace(found, passes=opened.rows.passes)
 
 
 def identity(what: str, settings: dict[str, Any], opened: Opened) -> dict[str, Any]:

@@ -180,6 +180,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         self._embed(found.gram, found.gram.pairs.vectors.dtype)
         self.embedding_ = found.coordinates.astype(self.embedding_.dtype)
         self._judge(found.K, found.gram, how["rng"])
+        far = isinstance(points.known, FilePoints)
+        self.plan_ = replace(self.plan_, passes=points.known.rows.passes if far else 1)
 
     def _far(self, opened: Any) -> bool:
         """Whether the points stay in their file."""

@@ -16,8 +16,9 @@ J. B. Tenenbaum, Advances in Neural Information Processing Systems 15 (2003).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,23 @@ from scipy import sparse
 
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.evidence import Shepard, sample_pairs
+from gramian.gram.blocked import search_in_blocks
 from gramian.gram.distances import HalfSquares, from_distances
 from gramian.gram.geodesics import Geodesics, from_one
-from gramian.gram.landmarks import row_of, spread_out
+from gramian.gram.landmarks import candidates, row_of, spread_out
 from gramian.gram.neighbors import Neighbors
 from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.embedder import generator
-from gramian.methods.landmarks import by_landmarks, check_landmarks, placing_bytes
+from gramian.methods.landmarks import (
+    FilePoints,
+    by_landmarks,
+    check_landmarks,
+    placing_bytes,
+    stay_in_file,
+    too_many,
+)
 from gramian.methods.neighborhood import NeighborhoodEmbedder
 from gramian.quality.unexplained import residual_variance
 from gramian.show.text import count, listed, number, percent
@@ -145,22 +154,24 @@ class Isomap(NeighborhoodEmbedder):
         self.random_state = random_state
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
-        given = self._given(opened)
+        far = self._far(opened)
+        given = self._given_far(opened.rows) if far else self._given(opened)
         near, graph = self._joined(given)  # 1
         n, dtype = len(near), _float(given.dtype)
         k = self._checked_count(n)
         graph.data *= self._unit
-        expected = self._planned(Expected((n, n), dtype))
+        expected = self._planned(opened.rows if far else Expected((n, n), dtype))
         paths = Geodesics.of(graph)
         how = {"solver": self.solver, "memory": self.memory, "rng": generator(self.random_state)}
         m = self._count_landmarks(n, k)
         if m is None:
             self._fit_whole(paths, k, dtype, how)
         else:
-            chosen = spread_out(self._row(near, graph, given), n, m)
+            chosen = self._spread_out(near, graph, given, m)
             self._fit_landmarks(paths, chosen, k, dtype, how)
-        self.plan_ = replace(self.plan_, route=expected.route, bytes=expected.bytes)
         self._complete(given)
+        passes = opened.rows.passes if far else expected.passes
+        self.plan_ = replace(expected, solver=self.plan_.solver, passes=passes)
         self._warn_of_others()
 
     def _fit_whole(self, paths: Geodesics, k: int, dtype: Any, how: dict[str, Any]) -> None:
@@ -220,20 +231,28 @@ class Isomap(NeighborhoodEmbedder):
             needed += placing_bytes(m, n)
         asked = self.radius is None and isinstance(self.n_neighbors, (int, np.integer))
         needed += _edge * n * (int(self.n_neighbors) if asked else 20)  # a guess of those within
+        passes = 1
+        if m is not None and too_many(rows, self.memory):
+            n, p = rows.shape
+            points = n * p * size
+            needed += min(100 * m, n) * p * size + 3 * self._held  # of whom landmarks are chosen
+            passes = 2 + -(-points // self._held)
+            what = f"neighbors of points in a file, {what}"
         if needed + found.bytes > allowed:
             raise MemoryRefusedError(
                 f"{what} need {in_words(needed + found.bytes)}, the budget is {in_words(allowed)}; "
                 f"use {'landmarks=1000' if m is None else 'fewer landmarks'}, or raise memory="
             )
         return replace(
-            found, route=f"{what} stored, {found.route}", bytes=needed + found.bytes, passes=1
+            found, route=f"{what} stored, {found.route}", bytes=needed + found.bytes, passes=passes
         )
 
     def _placed(self, new: Array) -> Array:
         return np.concatenate([self.gram_.place(K) for K, _ in self._rows(new)]) / self._unit
 
     def _blocks(self, opened: Any) -> Iterator[tuple[Array, Array]]:
-        return self._rows(self._new(opened))
+        for new in self._new_parts(opened):
+            yield from self._rows(new)
 
     def _rows(self, new: Array) -> Iterator[tuple[Array, Array]]:
         """Step 6; the graph is all that new points need, so no geodesics are kept."""
@@ -245,13 +264,56 @@ class Isomap(NeighborhoodEmbedder):
             D = paths.from_points(starts, indices, distances * self._unit, to)
             yield from_distances(D, overwrite=True), np.zeros(len(D))
 
-    def _row(self, near: Neighbors, graph: Any, given: Any) -> Callable[[int], Array]:
-        """Distances by which landmarks are chosen: of points, or geodesics of a given graph."""
+    def _spread_out(self, near: Neighbors, graph: Any, given: Any, m: int) -> Array:
+        """Landmarks, by distances of points, or geodesics of a given graph."""
+        n = len(near)
         if sparse.issparse(given):
-            return lambda i: from_one(graph, i)
+            return spread_out(lambda i: from_one(graph, i), n, m)
         if self._precomputed:
-            return lambda i: np.asarray(given[self.kept_[i]][self.kept_])
-        return row_of(near.points, self.metric)  # type: ignore[arg-type]
+            rows = given[:, self.kept_]
+            return spread_out(lambda i: np.asarray(rows[self.kept_[i]]), n, m)
+        among = candidates(n, m)
+        if isinstance(given, FilePoints):
+            with given.visit():
+                points = given.take(self.kept_[among])
+        else:
+            points = given[self.kept_[among]]
+        return np.asarray(among[spread_out(row_of(points, self.metric), len(among), m)])
+
+    def _far(self, opened: Any) -> bool:
+        """Whether the points stay in their file: a file larger than the budget, with landmarks."""
+        if self._precomputed or self.landmarks is None or not stay_in_file(opened, self.memory):
+            return False
+        n = opened.rows.shape[0]
+        return self._count_landmarks(n, self._checked_count(n)) is not None
+
+    def _given_far(self, rows: Any) -> FilePoints:
+        if self.approximate or self.metric in ("mahalanobis", "gower"):
+            what = "approximate=True" if self.approximate else f"metric={self.metric!r}"
+            raise InputError(
+                f"{what} needs all points in memory, and they do not fit; raise memory="
+            )
+        self._planned(rows)  # refuses before anything is read
+        self.X_fit_: Any = FilePoints(rows)
+        return self.X_fit_
+
+    def _neighbors_of(self, new: Array) -> Iterator[tuple[slice, tuple[Array, Array, Array]]]:
+        if self._precomputed or isinstance(self.X_fit_, np.ndarray):
+            yield from super()._neighbors_of(new)
+            return
+        blocks = partial(self.X_fit_.only, self.kept_)
+        how = len(self.kept_), self.n_neighbors, self.radius, self.metric
+        yield slice(0, len(new)), search_in_blocks(new, blocks, *how)
+
+    def save(self, path: Any) -> None:
+        """Write the fitted method to a file that ``gramian.load`` reads; see ``Embedder``."""
+        if isinstance(getattr(self, "X_fit_", None), FilePoints):
+            raise InputError(
+                "this Isomap was fitted to a file that does not fit its memory budget, and knows "
+                "where its points are but does not hold them, which a model file would have to; "
+                "raise memory=, or fit to fewer rows"
+            )
+        super().save(path)
 
     def _count_landmarks(self, n: int, k: int) -> int | None:
         """How many there will be; ``None`` without landmarks."""

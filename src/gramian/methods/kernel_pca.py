@@ -32,7 +32,7 @@ from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget
 from gramian.methods.embedder import generator, warn
-from gramian.methods.landmarks import FilePoints, stay_in_file
+from gramian.methods.landmarks import FilePoints, stay_in_file, too_many
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
@@ -189,7 +189,9 @@ class KernelPCA(GramEmbedder):
         if self.landmarks is not None:
             far, rank = hasattr(rows, "by_rows"), int(self.landmarks)
             found = nystrom_plan(0 if far else n, rank, item, self.memory)
-            return by_landmarks(found, rows.by_rows(), rank) if far else found
+            if far:
+                return by_landmarks(found, rows.by_rows(), rank)
+            return replace(found, passes=1 + -(-rank // 64) if too_many(rows, self.memory) else 1)
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
         size = n * n * item * 11 // 10
         if size > budget(self.memory):
@@ -438,6 +440,7 @@ class KernelPCA(GramEmbedder):
             raise InputError("the kernel is not finite; scale the data, or change gamma")
         self._embed_by_columns(columns, k, diagonal, dtype, rng)
         self.X_fit_ = self._shifted(points.take(self.gram_.pivots))
+        self.plan_ = replace(self.plan_, passes=points.rows.passes)
 
     @property
     def _landmark_points(self) -> Array:

@@ -8,7 +8,7 @@ V. de Silva and J. B. Tenenbaum, Sparse multidimensional scaling using landmark 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,20 @@ class FilePoints:
         """``f(block)`` of all blocks, stacked; one pass."""
         return np.asarray(self.rows.map_rows(lambda X, _: f(self._finite(X)), columns, dtype))
 
+    def blocks(self) -> Iterator[tuple[slice, Array]]:
+        """One pass over all points, a block at a time."""
+        return ((rows, self._finite(X)) for rows, X in self.rows.blocks())
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def only(self, kept: Array) -> Iterator[tuple[slice, Array]]:
+        """The same of the points with these numbers (ascending), which are counted anew."""
+        for rows, X in self.blocks():
+            a, b = np.searchsorted(kept, [rows.start, rows.stop]).tolist()
+            if a < b:
+                yield slice(a, b), X if b - a == len(X) else X[kept[a:b] - rows.start]
+
     def visit(self) -> Any:
         """Surround a pass: the file must be the same before and after."""
         return self.rows._visit()
@@ -56,7 +70,11 @@ class FilePoints:
 
 def stay_in_file(opened: Any, memory: Any) -> bool:
     """Whether points are better left in their file: they would take a third of the budget."""
-    rows = opened.rows
+    return too_many(opened.rows, memory)
+
+
+def too_many(rows: Any, memory: Any) -> bool:
+    """The same of rows."""
     n, p = rows.shape
     return not rows.resident and 3 * n * p * rows.dtype.itemsize > budget(memory)
 

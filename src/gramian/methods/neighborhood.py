@@ -16,10 +16,13 @@ from scipy import sparse
 
 from gramian.data.dissimilarities import Dissimilarities, open_cross_distances, open_distances
 from gramian.errors import CertificateWarning, InputError
+from gramian.gram.blocked import parts
 from gramian.gram.nearest import nearest, search
 from gramian.gram.neighbors import Neighbors
 from gramian.maps import Array, unit_for
+from gramian.memory import budget
 from gramian.methods.embedder import generator, warn
+from gramian.methods.landmarks import FilePoints, stay_in_file
 from gramian.methods.similarity import GramEmbedder, as_points
 from gramian.results import Embedding
 from gramian.show.text import count, number
@@ -54,8 +57,12 @@ class NeighborhoodEmbedder(GramEmbedder):
     def _joined(self, given: Any) -> tuple[Neighbors, sparse.csr_array]:
         """The neighbors in one part, and their graph."""
         k = self.n_neighbors if self.radius is None else None
-        how = {"metric": self.metric, "radius": self.radius, "approximate": self.approximate}
-        found = Neighbors.of(given, k, **how)
+        if isinstance(given, FilePoints):
+            with given.visit():
+                found = Neighbors.in_blocks(given, k, self.radius, self.metric, self._held)
+        else:
+            how = {"metric": self.metric, "radius": self.radius, "approximate": self.approximate}
+            found = Neighbors.of(given, k, **how)
         self.n_parts_ = found.components()[0]
         dense = given if self._precomputed and not sparse.issparse(given) else None
         near = found.connect(self.disconnected, dense)
@@ -92,7 +99,8 @@ class NeighborhoodEmbedder(GramEmbedder):
         Z = np.empty((n, self.embedding_.shape[1]), self.embedding_.dtype)
         Z[self.kept_] = self.embedding_
         self.embedding_ = Z
-        Z[outside] = self._placed(given[outside])
+        far = isinstance(given, FilePoints)
+        Z[outside] = self._placed(given.take(outside) if far else given[outside])
 
     def _warn_of_others(self) -> None:
         """Say how many points were not embedded themselves."""
@@ -104,7 +112,23 @@ class NeighborhoodEmbedder(GramEmbedder):
             )
 
     def _place(self, opened: Any) -> Array:
-        return np.asarray(self._placed(self._new(opened)).astype(self.embedding_.dtype))
+        found = [self._placed(new) for new in self._new_parts(opened)]
+        return np.asarray(np.concatenate(found).astype(self.embedding_.dtype))
+
+    def _new_parts(self, opened: Any) -> Iterator[Array]:
+        """New points, as many at a time as an eighth of the budget holds if they stay in a file."""
+        if self._precomputed or not stay_in_file(opened, self.memory):
+            yield self._new(opened)
+            return
+        points = FilePoints(opened.rows)
+        with points.visit():
+            for some in parts(points, self._held):
+                yield points.read_rows(some)
+
+    @property
+    def _held(self) -> int:
+        """Bytes of points of a file that are held at a time."""
+        return budget(self.memory) // 8
 
     def _placed(self, new: Array) -> Array:
         """Coordinates of new points."""

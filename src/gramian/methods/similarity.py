@@ -117,8 +117,9 @@ class PointEmbedder(Embedder):
 
     @property
     def _kept_few(self) -> bool:
-        """Whether only landmarks are kept of the points, the others being in a file."""
-        return len(self.X_fit_) < len(self.embedding_)
+        """Whether at most landmarks are kept of the points, the others being in a file."""
+        kept = self.X_fit_
+        return not isinstance(kept, np.ndarray) or len(kept) < len(self.embedding_)
 
     def _judged(self, opened: Any, Z: Array) -> dict[str, Any]:
         far = self._precomputed or not opened.rows.resident

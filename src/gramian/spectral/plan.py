@@ -8,8 +8,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from gramian.errors import MemoryRefusedError
+from gramian.loops.threads import thread_count
 from gramian.maps import Array, LinearMap
-from gramian.memory import budget, in_one_pass, in_words
+from gramian.memory import WIDE, budget, in_one_pass, in_words, running_totals
 from gramian.spectral.arpack import Arpack
 from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.shift_invert import ShiftInvert
@@ -17,6 +18,8 @@ from gramian.spectral.solvers import LAPACK_LIMIT, Dense, Solver, solver_of
 from gramian.spectral.two_level import TwoLevel
 
 TWO_LEVELS = 5_000  # points from which two levels are quicker than the factor of a whole graph
+
+_objects = 1_500_000  # bytes of what is small, where a file is read
 
 
 @dataclass(frozen=True)
@@ -158,9 +161,15 @@ def plan_axes(
     small, allowed = n if rows else min(n, p), budget(memory)
     chosen = solver_of(solver)
     side, kind = ("YᵀY", "cross") if p <= n and not rows else ("YYᵀ", "outer")
-    around = _block_bytes(Y) + 8 * p * (8 + 3 * max(k, 8))  # means, factors; blocks of vectors
-    squared = 8 * small * small * 3 + around
-    products = _krylov_bytes(Y, n if rows else p, k) + around
+    around = 8 * p * (8 + 3 * max(k, 8))  # means, factors; blocks of vectors
+    if getattr(Y, "flip", False):
+        around += 3 * 8 * n * max(k, 8)  # and those as long as the columns are
+    # Routes are chosen, and refused, by what any number of threads may take.
+    sums, squared = (each + around for each in _squared_bytes(Y, small, kind))
+    now, products = (
+        each + around + _krylov_bytes(Y, n if rows else p, k) for each in _visiting(Y, 2)
+    )
+    now, sums = (max(each, int(getattr(Y, "opening_bytes", 0))) for each in (now, sums))
     if chosen is None:
         by_products = _products_pay(Y, small, k) or squared > allowed
         chosen = _krylov_for(Y) if by_products and k < small else Dense()
@@ -168,14 +177,14 @@ def plan_axes(
             # the small matrix is formed, but only a few of its pairs are wanted
             route = f"{side} ({small} x {small}) formed, its top {k} by block Krylov"
             _refuse_beyond(squared, allowed, route)
-            return Plan(route, kind, BlockKrylov(), squared)
+            return Plan(route, kind, BlockKrylov(), sums)
     if isinstance(chosen, Dense):
         route = f"{side} ({small} x {small}) formed, its top {k} by LAPACK"
         _refuse_beyond(squared, allowed, route)
-        return Plan(route, kind, chosen, squared)
+        return Plan(route, kind, chosen, sums)
     route = f"top {k} by {_name(chosen)} on products with the data ({n} x {p}), no matrix formed"
     _refuse_beyond(products, allowed, route)
-    return Plan(route, "products", chosen, products)
+    return Plan(route, "products", chosen, now)
 
 
 def by_rows(Y: DataMap) -> bool:
@@ -229,10 +238,34 @@ def _krylov_bytes(A: LinearMap | Expected, n: int, k: int) -> int:
     return int(np.dtype(A.dtype).itemsize) * n * (max(2 * k + 4 * block, 20 * block) + 6 * block)
 
 
-def _block_bytes(Y: DataMap) -> int:
-    """Blocks under way: one a thread when read from a file, a centered copy of one otherwise."""
+def _visiting(Y: DataMap, blocks: int) -> tuple[int, int]:
+    """Bytes for visits to the rows: on the threads there are, and on any number of them."""
+    if not Y.resident and hasattr(Y, "visiting"):
+        now, most = Y.visiting(blocks)
+        return int(now) + _objects, int(most)
     n, p = Y.shape
-    return 4 * min(int(getattr(Y, "block_bytes", 16_000_000)), 8 * n * p)
+    needed = 4 * min(int(getattr(Y, "block_bytes", 16_000_000)), 8 * n * p)
+    return needed, needed
+
+
+def _squared_bytes(Y: DataMap, small: int, kind: str) -> tuple[int, int]:
+    """Sums that run beside each other, or later the matrix with LAPACK's copies: as ``_visiting``.
+
+    Wide matrices are one sum; BLAS has its threads for itself.
+    """
+    one = 8 * small * small
+    if kind == "outer" or small > WIDE:
+        now, most = _visiting(Y, 3)
+        return 3 * one + now, 3 * one + most
+    now, most = _visiting(Y, 2)
+    # Sums are packed triangles; the matrix comes after them, and copies for LAPACK if it is not ours.
+    sums = running_totals(int(getattr(Y, "block_bytes", 16_000_000)), one // 2)
+    after = 2 * one if in_one_pass(Y.shape, Y.resident) else 3 * one
+
+    def at_once(beside: int) -> int:
+        return max(after, (beside + 1) * one // 2)
+
+    return at_once(min(sums, getattr(Y, "threads", thread_count()))) + now, at_once(sums) + most
 
 
 def _name(solver: Solver) -> str:
