@@ -258,7 +258,7 @@ def _squared_bytes(Y: DataMap, small: int, kind: str) -> tuple[int, int]:
         now, most = _visiting(Y, 3)
         return 3 * one + now, 3 * one + most
     now, most = _visiting(Y, 2)
-    # Sums are packed triangles; the matrix comes after them, and copies for LAPACK if it is not ours.
+    # Sums are packed triangles; after them come the matrix and, if it is not ours, copies of it.
     sums = running_totals(int(getattr(Y, "block_bytes", 16_000_000)), one // 2)
     after = 2 * one if in_one_pass(Y.shape, Y.resident) else 3 * one
 
