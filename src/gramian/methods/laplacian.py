@@ -132,7 +132,9 @@ class LaplacianEigenmaps(BottomEmbedder):
         k, t = self._checked_count(n), self._checked_time()
         W = self._affinities(opened)
         d = degrees(W)
-        pairs = self._smallest(normalized(W, d), np.sqrt(d), k)  # 3, 4
+        L = normalized(W, d)  # 3
+        del W  # as large as L
+        pairs = self._smallest(L, np.sqrt(d), k)  # 4
         Z = pairs.vectors / np.sqrt(d)[:, None]
         if t is not None:
             Z *= np.sqrt(d.sum()) * np.abs(1 - self.eigenvalues_) ** t  # 5

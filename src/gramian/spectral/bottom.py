@@ -59,9 +59,10 @@ def bottom(
     search = followed.solver
     if isinstance(search, ShiftInvert):
         search = replace(search, definite=True)
+    start = None
     if isinstance(search, TwoLevel):
-        search = replace(search, last_roughly=True)
-    V = search(A, wanted, "smallest", rng, start=null[:, None]).vectors  # 1
+        search, start = replace(search, last_roughly=True), null[:, None]
+    V = search(A, wanted, "smallest", rng, start).vectors  # 1
     found = _without(A, null, V, k, norm)
     fits = n <= LAPACK_LIMIT and 24 * n * n <= budget(memory)
     if not found.certified and solver == "auto" and fits:

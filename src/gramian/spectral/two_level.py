@@ -95,22 +95,20 @@ class TwoLevel:
         rng: np.random.Generator | None = None,
         start: Array | None = None,
     ) -> Eigenpairs:
-        """The best ``k`` pairs of ``A``, audited; ``start`` is its null vector, without zeros."""
+        """The best ``k`` pairs of ``A``, audited; ``start`` is its null vector, all above 0."""
         rng = np.random.default_rng(0) if rng is None else rng
-        known = which == "smallest" and start is not None and is_laplacian(A)
-        if known:
+        known = _known(A, start) if which == "smallest" else None
+        if known is not None:
             with suppress(NothingToInvertError):
-                return self._search(A, k, np.ravel(start), rng)
-        other = ShiftInvert(self.tol, definite=known, memory=self.memory)
+                return self._search(A, k, known, rng)
+        other = ShiftInvert(self.tol, definite=known is not None, memory=self.memory)
         return other(A, k, which, rng)
 
-    def _search(self, A: Any, k: int, null: Array, rng: np.random.Generator) -> Eigenpairs:
+    def _search(self, A: Any, k: int, u: Array, rng: np.random.Generator) -> Eigenpairs:
         n, norm, sure = A.shape[0], largest_sum(A), k - 1 - self.last_roughly
         tol = default_tolerance(np.dtype(np.float64)) if self.tol is None else self.tol
         b = _width(sure + 1)
-        u = null / np.linalg.norm(null)
-        known = np.linalg.norm(A @ u) <= ROUNDING * norm and np.abs(u).min() > 1e-100
-        if not known or k > self.most or _blocks * b > n // 2:
+        if k > self.most or _blocks * b > n // 2:
             raise NothingToInvertError
         space = _Space(A, u, b, rng)
         correct = _Correction(A, u, budget(self.memory))
@@ -144,6 +142,15 @@ def is_laplacian(A: Any) -> bool:
     diagonal = A.diagonal()
     same = bool(1e-100 < diagonal[0] < 1e100 and np.ptp(diagonal) <= 1e-12 * diagonal[0])
     return same and int(np.count_nonzero(A.data > 0)) == len(diagonal)
+
+
+def _known(A: Any, start: Array | None) -> Array | None:
+    """The null vector, of length 1, if A is the Laplacian of which it is: then A >= 0."""
+    if start is None or not is_laplacian(A):
+        return None
+    u = np.ravel(start) / np.linalg.norm(start)
+    null = u.min() > 1e-100 and np.linalg.norm(A @ u) <= ROUNDING * largest_sum(A)
+    return u if null else None
 
 
 class _Sparse:
@@ -188,7 +195,7 @@ class _Correction:
         """B R."""
         left, new = R.copy(), _block(len(R))
         step = R * self.up[0][1]
-        total = step.copy()
+        total: Array = step.copy()
         for keep, give in self.down:
             self.A.run(relaxed, step, left, keep, give, new, total)
             step, new = new, step
