@@ -44,6 +44,18 @@ def test_negative_distances_in_scikit_bio():
         ClassicalMDS(2, metric="precomputed").fit(given)
 
 
+def test_a_matrix_of_scikit_bio_is_read_with_its_labels():
+    skbio = pytest.importorskip("skbio")
+    names = [f"p{i}" for i in range(len(X))]
+    given = skbio.DistanceMatrix(pairwise(X), names)
+    model = ClassicalMDS(2, metric="precomputed").fit(given)
+    assert model.labels_ == tuple(names)
+    plain = ClassicalMDS(2, metric="precomputed").fit(pairwise(X))
+    same_up_to_signs(model.embedding_, plain.embedding_, rtol=1e-9)
+    turned = skbio.DistanceMatrix(pairwise(X[::-1]), names[::-1])  # columns find their order
+    assert np.allclose(model.transform(turned), model.embedding_[::-1], atol=1e-9)
+
+
 def test_negative_distances_in_mds_by_stress():
     D = pairwise(X)
     D[0, 1] = D[1, 0] = -D[0, 1]
@@ -54,10 +66,6 @@ def test_negative_distances_in_mds_by_stress():
 
 
 def test_distances_passed_as_a_kernel():
-    D = pairwise(X)
-    assert np.isfinite(PeerKernelPCA(2, kernel="precomputed").fit_transform(D)).all()
-    with pytest.raises(InputError, match="looks like distances"):
-        KernelPCA(2, kernel="precomputed").fit(D)
     squares = pairwise(X, metric="sqeuclidean")
     assert np.isfinite(PeerKernelPCA(2, kernel="precomputed").fit_transform(squares)).all()
     with pytest.raises(InputError, match="looks like distances"):

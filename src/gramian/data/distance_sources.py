@@ -43,6 +43,9 @@ def path_of(source: Any) -> Path | None:
 
 def open_raw(source: Any, path: Path | None, memory: Any, *, cross: bool = False) -> Raw:
     """Open whatever it is; shapes and values are not looked at yet."""
+    if hasattr(source, "ids") and hasattr(source, "data"):  # scikit-bio's, which have a read()
+        ids = tuple(map(str, source.ids))
+        return Raw(np.asarray(source.data), ids, ids, "the matrix", False)
     if path is not None or (isinstance(source, str) and source == "-") or hasattr(source, "read"):
         return _from_file(path or source, memory, cross=cross)
     if hasattr(source, "tocsr") and hasattr(source, "nnz"):
@@ -50,9 +53,6 @@ def open_raw(source: Any, path: Path | None, memory: Any, *, cross: bool = False
             "a sparse matrix cannot hold distances: pairs that are not stored would have distance "
             "0; pass .toarray() if zeros are meant"
         )
-    if hasattr(source, "ids") and hasattr(source, "data"):  # scikit-bio's matrices
-        ids = tuple(map(str, source.ids))
-        return Raw(np.asarray(source.data), ids, ids, "the matrix", False)
     if not isinstance(source, np.ndarray):
         from gramian.data.tables import is_frame
 
