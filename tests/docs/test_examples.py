@@ -247,6 +247,25 @@ def test_genes_and_geography(tmp_path: Path) -> None:
     assert re.search(r"along PC1: (1 2 3 4 5 6|6 5 4 3 2 1)$", said, re.M)
     ratios = [float(each) for each in re.findall(r"is ([\d.]+) of those in the fit", said)]
     assert ratios[0] < 0.8 and abs(ratios[1] - 1) < 0.1
+    assert_page_shows("genes-and-geography.md", said, "python examples/genes_and_geography.py")
+    assert_same_size(target)
+
+
+@pytest.mark.slow
+def test_genes_and_geography_of_european_size(tmp_path: Path) -> None:
+    said = run("genes_and_geography.py", tmp_path / "european.png", "european", folder=tmp_path)
+    command = "python examples/genes_and_geography.py european.png european"
+    assert_page_shows("genes-and-geography.md", said, command)
+
+
+def test_thousand_genomes(tmp_path: Path, shared_data: Path) -> None:
+    target = tmp_path / "genes-and-geography-1000.png"
+    people = shared_data / "kg_phase1" / "kg.bed"
+    if not people.is_file():
+        pytest.skip("no 1000 Genomes")
+    said = run("genes_and_geography.py", target, people, folder=tmp_path)
+    command = "python examples/genes_and_geography.py genes-and-geography-1000.png kg.bed"
+    assert_page_shows("genes-and-geography.md", said, command)
     assert_same_size(target)
 
 
