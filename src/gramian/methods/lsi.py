@@ -298,7 +298,8 @@ class LSI(Embedder):
 
     def _planned(self, rows: Any) -> Plan:
         found = plan_axes(rows, self._count(rows.shape), self.solver, self.memory)
-        return replace(found, passes=expected_passes(found, rows))
+        formed = found.kind == "cross"  # moments, Y'Y, its audit, and places
+        return replace(found, passes=4 if formed else 2 + expected_passes(found, rows))
 
     def _keeps(self) -> dict[str, Any]:
         by_axis = "singular_values_", "explained_variance_", "explained_variance_ratio_"
