@@ -32,8 +32,13 @@ from gramian.data.pread import refuse_changed, state_of
 from gramian.data.source import ARROW, PARQUET, Source
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.memory import in_words
+from gramian.show.text import count
 
 KINDS = {PARQUET: "Parquet", ARROW: "Arrow"}
+_pieces = {
+    "Arrow": ("record batch", "record batches"),
+    "Parquet": ("row group", "row groups"),
+}
 _entry = 450  # bytes for each column of each row group, while a part of the file is read
 _floor = 16_000_000  # budgets below this are not told apart: small pieces may be read in any case
 _arrow = 5_000_000  # bytes of pages around those that are asked for
@@ -170,11 +175,11 @@ def _refuse_large_pieces(source: Source, kind: str, cut: Cut, needed: int) -> No
     """Raise where reading would take more than half of what may be used, before anything is."""
     if needed <= max(source.max_bytes, _floor):
         return
-    piece = "record batches" if kind == "Arrow" else "row groups"
+    pieces = count(cut.pieces, *_pieces[kind])
     many = _entry * cut.pieces * cut.columns > cut.stored
     raise MemoryRefusedError(
-        f"{source.name} is written in {cut.pieces:,} {piece} of {cut.rows:,} rows, and reading "
-        f"from them takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or "
+        f"{source.name} is written in {pieces} of {cut.rows:,} rows, and reading "
+        f"from there takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or "
         f"write it with {'more' if many else 'fewer'} rows in each"
     )
 
