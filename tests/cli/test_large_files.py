@@ -142,3 +142,33 @@ def test_known_endings_are_listed(run):
     Path("folder").mkdir()
     code, _, err = run("pca", "folder")
     assert code == 2 and "folder without a file that can be read" in err
+
+
+def test_a_plan_of_parquet_and_the_refusal_of_large_row_groups(run):
+    X = numbers("parquet", 20_000, 100)
+    polars.DataFrame(X).write_parquet("x.parquet", row_group_size=2000)
+    words = ("x.parquet", "-k", "2", "--memory", "20MB", "--json")
+    code, out, err = run("plan", "pca", *words)
+    assert code == 0, err
+    planned = json.loads(out)
+    assert not planned["resident"] and planned["data_bytes"] == X.nbytes
+    assert planned["passes"] == 2 and planned["bytes_read"] == 2 * X.nbytes
+    assert 1e6 < planned["bytes_beyond_data"] < 20e6
+    code, out, err = run("pca", *words)
+    assert code == 0, err
+    assert json.loads(out)["passes"] == 1  # and one to place the rows
+    polars.DataFrame(X).write_parquet("x.parquet", row_group_size=20_000)
+    for command in (("plan", "pca"), ("pca",)):
+        code, _, err = run(*command, *words)
+        assert code == 4 and err.count("\n") == 1
+        assert "1 row group of 20,000 rows" in err and "(--memory)" in err
+
+
+def test_a_plan_of_text_knows_that_it_will_be_copied(run, monkeypatch):
+    X = numbers("csv", N, P).round(2)
+    WRITERS["csv"](Path.cwd(), X)
+    monkeypatch.setattr("gramian.cli.plan._SAMPLE", 100_000)
+    near = json.loads(run("plan", "pca", "x.csv", "--memory", "1GB", "--json")[1])
+    far = json.loads(run("plan", "pca", "x.csv", "--memory", "2MB", "--json")[1])
+    assert near["estimated"] and near["resident"] and not far["resident"]
+    assert far["passes"] == 2

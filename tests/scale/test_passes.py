@@ -10,7 +10,6 @@ import scipy.sparse
 
 import gramian.data.npy as npy
 from gramian import (
-    ICA,
     LSI,
     PCA,
     ClassicalMDS,
@@ -21,6 +20,7 @@ from gramian import (
 )
 from gramian.cli.app import main
 from gramian.data.door import open_rows
+from gramian.data.rows import _cut
 from gramian.loops.threads import limit_threads
 
 
@@ -58,7 +58,6 @@ LINEAR = {
     "products": (PCA(2, solver="krylov", memory="8MB"), 3000, 900),
     "lsi": (LSI(3, memory="2MB"), 6000, 60),
     "ppca": (ProbabilisticPCA(3, memory="2MB"), 6000, 60),
-    "ica": (ICA(3, memory="4MB"), 6000, 60),
 }
 
 
@@ -72,9 +71,9 @@ def test_linear_methods_count_what_they_read(tmp_path, taken, name):
     made = model.plan_.passes
     assert taken() / size == pytest.approx(made, abs=0.3)  # a sample of rows, the first row
     if planned.kind != "products":
-        assert made <= planned.passes <= made + 1
+        assert made <= planned.passes <= made + 1, (made, planned.passes)
     model.transform(path)
-    assert taken() == size
+    assert taken() == size * (2 if name in ("lsi", "ppca") else 1)  # these look before
 
 
 def test_parallel_analysis_counts_its_visits(tmp_path, taken):
@@ -122,12 +121,11 @@ def test_sparse_files_count_theirs(tmp_path):
 def test_placing_into_a_file_is_one_visit(tmp_path, taken, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path, size = saved(tmp_path, 6000, 60)
-    with pytest.raises(SystemExit, match="0"):
-        main(["pca", path, "-k", "2", "--memory", "2MB", "--save", "m.gramian"])
+    assert main(["pca", path, "-k", "2", "--memory", "2MB", "--save", "m.gramian"]) == 0
     capsys.readouterr()
     taken()
-    with pytest.raises(SystemExit, match="0"):
-        main(["transform", "m.gramian", path, "-o", "z.npy", "--memory", "2MB", "--json"])
+    words = ["transform", "m.gramian", path, "-o", "z.npy", "--memory", "2MB", "--json"]
+    assert main(words) == 0
     assert json.loads(capsys.readouterr().out)["passes"] == 1
     assert taken() == size
 
@@ -158,32 +156,30 @@ class Slow:
 
 @pytest.fixture
 def slow(tmp_path):
-    path, _ = saved(tmp_path, 2000, 40)
-    rows = open_rows(path, "1MB").rows
-    assert len(rows._lead_blocks()) > 5
+    path, _ = saved(tmp_path, 10_000, 80)
+    rows = open_rows(path, "4MB").rows
+    assert len(rows._lead_blocks()) > 40
     return Slow(rows)
 
 
 def test_the_next_block_is_read_while_one_is_worked_on(slow):
     visited = []
     for rows, _ in slow.rows.blocks():
-        if rows.stop < 2000:
+        if rows.stop < 10_000:
             slow.wait_for_one_after(rows.start)
         visited.append(rows.start)
     assert visited == sorted(set(slow.begun))
 
 
 def test_sums_read_ahead_too(slow):
-    last = slow.rows._lead_blocks()[-1][0]
+    # the running totals are of groups of blocks, each of which is read to its end
+    ends = {group[-1][0] for group in _cut(slow.rows._lead_blocks(), 8)}
 
     def step(block, a, b, total):
-        if a < last and a not in ends:
+        if a not in ends:
             slow.wait_for_one_after(a)
         total += block.sum()
 
-    # the running totals are of groups of blocks, each of which is read to its end
-    groups = np.array_split([a for a, _ in slow.rows._lead_blocks()], 8)
-    ends = {int(group[-1]) for group in groups}
     with limit_threads(1):
         slow.rows._fold(step, (1, 1))
 

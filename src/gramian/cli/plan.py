@@ -46,6 +46,10 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
         model = method.build(wanted(data, request), **own)
         on_disk = isinstance(data.X, Opened)
         known = data.X.rows if on_disk else Expected(data.shape, getattr(data.X, "D", data.X).dtype)
+        allowed = budget(request.memory)
+        if about and 4 * data.shape[0] * data.shape[1] * known.dtype.itemsize > allowed:
+            blocks = min(16_000_000, max(allowed // 32, 65_536))  # it will be copied to a file
+            known = replace(known, resident=False, block_bytes=blocks)
         found = _on_cluster(model, data, request) or model.plan(known)
     dtype, resident = known.dtype, known.resident
     n, p = data.shape

@@ -7,9 +7,9 @@ A row group of Parquet is fetched whole before some of its rows can be had, a re
 is unpacked whole, and the metadata are read anew each time: what that takes is known from the
 footer, and a file whose pieces do not go into the budget is refused before any of them is read.
 
-The allocator of polars (jemalloc) keeps what is freed for ten seconds, which adds up to many times
-what is in use. It can be told not to before polars is imported, and is, where that is for a large
-file.
+The allocator of polars (jemalloc) keeps what is freed for a second or so, which adds up to many
+times what is in use. It can be told not to before polars is imported, and is, where that is for a
+large file.
 """
 
 from __future__ import annotations
@@ -32,11 +32,17 @@ from gramian.data.pread import refuse_changed, state_of
 from gramian.data.source import ARROW, PARQUET, Source
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.memory import in_words
+from gramian.show.text import count
 
 KINDS = {PARQUET: "Parquet", ARROW: "Arrow"}
+_pieces = {
+    "Arrow": ("record batch", "record batches"),
+    "Parquet": ("row group", "row groups"),
+}
 _entry = 450  # bytes for each column of each row group, while a part of the file is read
 _floor = 16_000_000  # budgets below this are not told apart: small pieces may be read in any case
-_arrow = 8_000_000  # bytes of pages around those that are asked for
+_arrow = 5_000_000  # bytes of pages around those that are asked for
+_usual = "dirty_decay_ms:500,muzzy_decay_ms:1000"  # what polars sets, and a child inherits
 _at_once = "narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0"  # give back what is freed
 
 
@@ -96,13 +102,13 @@ def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: boo
 def _import_frugally() -> None:
     """Import polars with an allocator that keeps nothing, unless it was imported before."""
     variable = "_RJEM_MALLOC_CONF"
-    if "polars" in sys.modules or variable in os.environ:
+    before = os.environ.get(variable)
+    if "polars" in sys.modules or before not in (None, _usual):
         return
     os.environ[variable] = _at_once
-    try:
-        import polars  # noqa: F401
-    finally:
-        del os.environ[variable]
+    import polars  # noqa: F401  (which writes what it took into the variable)
+
+    os.environ[variable] = _usual
 
 
 def _is_number(name: str, column: str, dtype: Any) -> bool:
@@ -169,11 +175,11 @@ def _refuse_large_pieces(source: Source, kind: str, cut: Cut, needed: int) -> No
     """Raise where reading would take more than half of what may be used, before anything is."""
     if needed <= max(source.max_bytes, _floor):
         return
-    piece = "record batches" if kind == "Arrow" else "row groups"
+    pieces = count(cut.pieces, *_pieces[kind])
     many = _entry * cut.pieces * cut.columns > cut.stored
     raise MemoryRefusedError(
-        f"{source.name} is written in {cut.pieces:,} {piece} of {cut.rows:,} rows, and reading "
-        f"from them takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or "
+        f"{source.name} is written in {pieces} of {cut.rows:,} rows, and reading "
+        f"from there takes {in_words(needed // 2)}; allow {in_words(1.01 * needed)} (memory=), or "
         f"write it with {'more' if many else 'fewer'} rows in each"
     )
 

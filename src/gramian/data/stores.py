@@ -27,7 +27,7 @@ from gramian.errors import GramianWarning, InputError
 from gramian.memory import budget
 
 _names = 10_000  # that are decoded at a time
-_hdf5, _zarr = 7_000_000, 3_000_000  # bytes that the libraries keep for themselves
+_library, _caches = 3_000_000, 4_000_000  # bytes that HDF5 and Zarr keep; and HDF5 of chunks
 _place = 600  # bytes for each file of a store, that is looked after during a run
 Names = tuple[str, ...] | None
 Opens = Callable[[], Any]  # a context manager that gives the root of the store
@@ -75,7 +75,7 @@ def open_hdf5(path: Path, inside: str, memory: Any) -> Found:
             )
         return found
 
-    return _Store(path, opens, child, lambda: [path], _hdf5).open(inside, memory)
+    return _Store(path, opens, child, lambda: [path], _in_hdf5).open(inside, memory)
 
 
 def open_zarr(path: Path, inside: str, memory: Any) -> Found:
@@ -99,7 +99,9 @@ def open_zarr(path: Path, inside: str, memory: Any) -> Found:
     def files() -> list[Path]:
         return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
 
-    return _Store(path, opens, lambda group, name: group[name], files, _zarr).open(inside, memory)
+    return _Store(path, opens, lambda group, name: group[name], files, _in_zarr).open(
+        inside, memory
+    )
 
 
 def open_anndata(adata: Any, memory: Any) -> Found:
@@ -125,7 +127,7 @@ class _Store(NamedTuple):
     opens: Opens
     child: Callable[[Any, str], Any]
     files: Callable[[], list[Path]]
-    library: int = 0  # bytes that the package which reads it keeps for itself
+    packed: Callable[[int, int], int]  # what reading blocks of chunks takes, as in ``Rectangle``
 
     def open(self, inside: str, memory: Any) -> Found:
         with self.opens() as root:
@@ -221,11 +223,12 @@ class _Store(NamedTuple):
             read,
             self.files,
             held=names + _place * len(self.files()),
-            library=self.library,
+            library=_library,
         )
         if grain is not None:
             grain = int(grain[0]), int(grain[1])
-            rectangle = rectangle._replace(grain=grain, taken=_packed)
+            kept = _library + (_caches if self.packed is _in_hdf5 else 0)
+            rectangle = rectangle._replace(grain=grain, taken=self.packed, library=kept)
         return BlockRows(rectangle, memory)
 
     def _sparse(self, node: Any, name: str, memory: Any) -> SparseRows | SparseFile:
@@ -263,9 +266,14 @@ class _Store(NamedTuple):
         return found
 
 
-def _packed(block: int, threads: int) -> int:
+def _in_hdf5(block: int, threads: int) -> int:
     """Chunks as they are stored, beside those that are unpacked."""
     return threads * block
+
+
+def _in_zarr(block: int, threads: int) -> int:
+    """Chunks as they are stored: a few at a time."""
+    return threads * block // 2
 
 
 def _warn_unwritten(node: Any, what: str) -> None:

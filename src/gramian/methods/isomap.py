@@ -170,8 +170,9 @@ class Isomap(NeighborhoodEmbedder):
             chosen = self._spread_out(near, graph, given, m)
             self._fit_landmarks(paths, chosen, k, dtype, how)
         self._complete(given)
-        passes = opened.rows.passes if far else expected.passes
-        self.plan_ = replace(expected, solver=self.plan_.solver, passes=passes)
+        passes = opened.rows.passes if far else self.plan_.passes
+        found = replace(self.plan_, route=expected.route, bytes=expected.bytes)
+        self.plan_ = replace(found, passes=passes)
         self._warn_of_others()
 
     def _fit_whole(self, paths: Geodesics, k: int, dtype: Any, how: dict[str, Any]) -> None:

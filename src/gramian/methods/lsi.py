@@ -33,7 +33,7 @@ from gramian.maps import Array, unit_for
 from gramian.methods.embedder import Embedder, generator, rescaled, row_by_row, warn
 from gramian.quality.cosines import Matches, nearest
 from gramian.spectral.plan import Plan, plan_axes
-from gramian.spectral.spread import expected
+from gramian.spectral.spread import SpreadPlan, expected
 from gramian.spectral.triplets import triplets
 
 
@@ -299,7 +299,12 @@ class LSI(Embedder):
 
     def _planned(self, rows: Any) -> Plan:
         k = self._count(rows.shape)
-        return expected(plan_axes(rows, k, self.solver, self.memory), rows, k, centered=False)
+        found = plan_axes(rows, k, self.solver, self.memory)
+        planned = expected(found, rows, k, centered=False)
+        if isinstance(planned, SpreadPlan):
+            return planned
+        formed = found.kind == "cross"  # moments, Y'Y, its audit, and places
+        return replace(planned, passes=4 if formed else 2 + planned.passes)
 
     def _keeps(self) -> dict[str, Any]:
         by_axis = "singular_values_", "explained_variance_", "explained_variance_ratio_"
