@@ -304,7 +304,7 @@ class LSI(Embedder):
         if isinstance(planned, SpreadPlan):
             return planned
         formed = found.kind == "cross"  # moments, Y'Y, its audit, and places
-        return replace(planned, passes=4 if formed else 2 + planned.passes)
+        return replace(planned, passes=4 if formed else 2 + (planned.passes or 0))
 
     def _keeps(self) -> dict[str, Any]:
         by_axis = "singular_values_", "explained_variance_", "explained_variance_ratio_"
