@@ -39,6 +39,7 @@ _pieces = {
     "Arrow": ("record batch", "record batches"),
     "Parquet": ("row group", "row groups"),
 }
+_packed = 32  # numbers may take so many times the bytes of their file
 _entry = 450  # bytes for each column of each row group, while a part of the file is read
 _floor = 16_000_000  # budgets below this are not told apart: small pieces may be read in any case
 _arrow = 5_000_000  # bytes of pages around those that are asked for
@@ -50,7 +51,7 @@ def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: boo
     """The table of a Parquet or Arrow file; ``blocks`` lets large numbers stay in the file."""
     import narwhals as nw
 
-    if blocks and 8 * (source.size or 0) > source.max_bytes:
+    if blocks and _packed * (source.size or 0) > source.max_bytes:
         _import_frugally()
     import polars as pl
 

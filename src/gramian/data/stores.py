@@ -27,7 +27,7 @@ from gramian.errors import GramianWarning, InputError
 from gramian.memory import budget
 
 _names = 10_000  # that are decoded at a time
-_library, _caches = 3_000_000, 4_000_000  # bytes that HDF5 and Zarr keep; and HDF5 of chunks
+_library, _caches = 3_000_000, 4_000_000  # bytes that HDF5 and Zarr keep; and of chunks
 _place = 600  # bytes for each file of a store, that is looked after during a run
 Names = tuple[str, ...] | None
 Opens = Callable[[], Any]  # a context manager that gives the root of the store
@@ -227,7 +227,7 @@ class _Store(NamedTuple):
         )
         if grain is not None:
             grain = int(grain[0]), int(grain[1])
-            kept = _library + (_caches if self.packed is _in_hdf5 else 0)
+            kept = _library + (_caches if self.packed is _in_hdf5 else _caches // 2)
             rectangle = rectangle._replace(grain=grain, taken=self.packed, library=kept)
         return BlockRows(rectangle, memory)
 
