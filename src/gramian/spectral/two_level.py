@@ -75,7 +75,7 @@ class TwoLevel:
     memory: int | float | str | None = None
 
     name = "two levels"
-    most: ClassVar[int] = 24
+    most: ClassVar[int] = 8  # pairs for which it is the quicker route
     keeps: ClassVar[dict[str, Any]] = {
         "tol": float | None,
         "last_roughly": bool,
@@ -108,7 +108,7 @@ class TwoLevel:
         n, norm, sure = A.shape[0], largest_sum(A), k - 1 - self.last_roughly
         tol = default_tolerance(np.dtype(np.float64)) if self.tol is None else self.tol
         b = _width(sure + 1)
-        if k > self.most or _blocks * b > n // 2:
+        if _blocks * b > n // 2:
             raise NothingToInvertError
         space = _Space(A, u, b, rng)
         correct = _Correction(A, u, budget(self.memory))
