@@ -28,9 +28,11 @@ def scattered(D: Array, k: int, rng: np.random.Generator) -> Array:
 
 def filled_axes(Z: Array, D: Array, rng: np.random.Generator) -> Array:
     """Z with a little noise on axes that are empty: descent cannot leave a flat picture."""
-    size = np.ptp(Z, axis=0)
+    size, noise = np.ptp(Z, axis=0), rng.standard_normal(Z.shape)
     empty = size <= 1e-9 * size.max()
-    return np.asarray(np.where(empty, 1e-2 * scattered(D, Z.shape[1], rng), Z)) if any(empty) else Z
+    if not empty.any():
+        return Z
+    return np.asarray(np.where(empty, 1e-2 * noise * (typical(D) / np.sqrt(2 * Z.shape[1])), Z))
 
 
 def completed(D: Array) -> Array:
