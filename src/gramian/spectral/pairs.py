@@ -97,16 +97,17 @@ class Eigenpairs:
         return int(np.sum(self.values > noise))
 
     def coordinates(self) -> Array:
-        """V L^1/2, columns of negative value zero."""
-        roots = np.sqrt(np.maximum(self.values, 0.0))
-        return self.vectors * roots  # lazy where the vectors are
+        """V L^1/2, columns zero whose value is not positive beyond rounding."""
+        return self.vectors * self._roots()  # lazy where the vectors are
 
     def extend(self, rows: Array) -> Array:
         """Coordinates of new points from their rows of the map: rows V L^-1/2."""
-        roots = np.sqrt(np.maximum(self.values, 0.0))
-        usable = np.arange(len(self)) < self.positive()
-        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=usable)
+        roots = self._roots()
+        inverse = np.divide(1.0, roots, out=np.zeros_like(roots), where=roots > 0)
         return np.asarray((rows @ self.vectors) * inverse)
+
+    def _roots(self) -> Array:
+        return np.sqrt(np.where(np.arange(len(self)) < self.positive(), self.values, 0.0))
 
     def groups(self, closeness: float = 1e-6) -> list[range]:
         """Runs of values closer than ``closeness * scale``: directions inside one are arbitrary."""
