@@ -49,3 +49,20 @@ def seconds_to_stop(table, folder, moment):
 def test_stops_soon_and_cleanly(table, tmp_path, moment):
     tries = 4  # a busy machine may hold up one, not all
     assert any(seconds_to_stop(table, tmp_path, moment) < 1 for _ in range(tries))
+
+
+def test_a_thread_that_never_ends_does_not_keep_an_interrupted_process():
+    """As one is that was being started when the signal came, and is not known at the exit."""
+    program = """
+import os, queue, signal, sys, threading, time
+from gramian.cli.interrupt import heard_at_once
+try:
+    with heard_at_once(130):
+        threading.Thread(target=queue.SimpleQueue().get).start()
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+except KeyboardInterrupt:
+    sys.exit(130)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
+    assert done.returncode == 130, done.stderr

@@ -2,7 +2,9 @@
 
 Python hears SIGINT between two of its own steps; LAPACK or a compiler may keep it waiting. So a
 thread is told of the signal by the operating system, gives the normal way a moment, and then
-ends the process itself: half-written files are removed first, the exit code is the same.
+ends the process itself: half-written files are removed first, the exit code is the same. It stays
+to see the process end: Python waits at its exit for every thread, and one that was being started
+when the signal came may never be told that its work is over.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -52,7 +55,9 @@ def _watch(told: socket.socket, done: threading.Event, code: int) -> None:
             if heard[0] == signal.SIGINT:
                 if not done.wait(_PATIENCE):
                     _end(code)
-                return
+                threading.main_thread().join()
+                time.sleep(_PATIENCE)
+                os._exit(code)
 
 
 def _end(code: int) -> None:
