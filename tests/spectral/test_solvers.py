@@ -333,3 +333,14 @@ def test_plan_says_route_and_bytes_and_refuses():
 def test_routes(shape, k, kind):
     Y = open_rows(np.broadcast_to(np.float32(1), shape)).rows
     assert plan_axes(Y, k).kind == kind
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (2, 1), (40, 5), (40, 40)])
+def test_a_matrix_of_ours_is_restored_to_the_bit(n, k):
+    A = np.random.default_rng(n + k).standard_normal((n, n))
+    A = (A + A.T) * 1e-3
+    lent = A.copy()
+    ours, plain = Dense(ours=True)(lent, k), Dense()(A, k)
+    assert np.array_equal(lent, A)
+    assert np.array_equal(ours.values, plain.values)
+    assert np.array_equal(ours.vectors, plain.vectors)
