@@ -104,8 +104,10 @@ def kept(found, cap):
     assert not found["resident"] and found["size"] > cap
     assert found["residual"] <= 1e-4
     assert used <= 1.1 * cap / 1e6, f"{used:.0f} MB used, {cap / 1e6:.0f} MB allowed"
-    off = abs(used - planned)
-    assert off <= max(0.2 * max(used, planned), 5), f"{used:.1f} MB used, {planned:.1f} foretold"
+    share = 0.2 * max(used, planned)
+    # A process that has room left from its imports asks for less: a little too much may be foretold.
+    within = -max(share, 5) <= planned - used <= max(share, 8)
+    assert within, f"{used:.1f} MB used, {planned:.1f} foretold"
 
 
 QUICK = ["npy", "npy, by columns", "zarr 3", "csv", "parquet", "feather"]
