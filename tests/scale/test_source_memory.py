@@ -105,7 +105,7 @@ def kept(found, cap):
     assert found["residual"] <= 1e-4
     assert used <= 1.1 * cap / 1e6, f"{used:.0f} MB used, {cap / 1e6:.0f} MB allowed"
     share = 0.2 * max(used, planned)
-    # A process that has room left from its imports asks for less: a little too much may be foretold.
+    # A process with room left from its imports asks for less: a little too much may be foretold.
     within = -max(share, 5) <= planned - used <= max(share, 8)
     assert within, f"{used:.1f} MB used, {planned:.1f} foretold"
 
