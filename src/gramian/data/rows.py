@@ -100,14 +100,14 @@ class RowBlocked(ImplicitMap):
     def visiting(self, least: int = 2) -> tuple[int, int]:
         """Bytes for visits to a file: on the threads there are now, and on any number of them.
 
-        A block for each thread (``least`` of them in any case: one is read ahead), what their
+        Two blocks for each thread, one of them read ahead (``least`` in any case), what their
         readers take, and what the open file keeps; the first with ``library_bytes``.
         """
         if self.resident:
             return 0, 0
 
         def at_once(threads: int) -> int:
-            blocks = max(threads, least) * self._longest()
+            blocks = max(2 * threads, least) * self._longest()
             return self.held_bytes + blocks + self._reader_bytes(threads)
 
         now = at_once(min(self.threads, 8)) + self.library_bytes
