@@ -18,6 +18,7 @@ in tiles on all threads, in the precision of the points.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial, wraps
 from inspect import signature
 from typing import Any
@@ -37,23 +38,70 @@ __all__ = [
     *("rational_quadratic", "rbf", "sigmoid", "times"),
 ]
 _rows, _columns = 256, 512  # of a tile that stays in the second-level cache
+_many_points = 40  # for a variable: two copies of them take less than a twentieth of the kernel
 
 
-def of_points(function: Kernel) -> Kernel:
-    """Let a kernel of arrays of points take two single points too, and return their similarity."""
+@dataclass(frozen=True)
+class Products:
+    """A kernel that is a function of inner products: ``finish`` applied to A B', by blocks."""
+
+    A: Array
+    B: Array
+    finish: Callable[[Array], Any]
+    dtype: Any
+
+    def block(self, rows: slice, columns: slice) -> Array:
+        """Some rows and columns of it."""
+        A, B = self.A[rows], self.B[columns]
+        K = np.empty((len(A), len(B)), self.dtype)
+        self._fill(K, A, B.T)
+        return K
+
+    def whole(self) -> Array:
+        """All of it, on all threads."""
+        K = np.empty((len(self.A), len(self.B)), self.dtype)
+
+        def piece(i: int) -> None:
+            rows = slice(i * _rows, (i + 1) * _rows)
+            self._fill(K[rows], self.A[rows], self.B.T)
+
+        with one_blas_thread():
+            run(piece, -(-len(K) // _rows), "kernel")
+        return K
+
+    def _fill(self, K: Array, A: Array, Bt: Array) -> None:
+        """Tile by tile in cache, so that each is written to memory once."""
+        for i in range(0, len(K), _rows):
+            for j in range(0, K.shape[1], _columns):
+                pause()
+                some, tile = A[i : i + _rows], K[i : i + _rows, j : j + _columns]
+                inner = tile if K.dtype == A.dtype else np.empty(tile.shape, A.dtype)
+                self.finish(np.matmul(some, Bt[:, j : j + _columns], out=inner))
+                if inner is not tile:
+                    tile[:] = inner
+
+
+def of_points(function: Callable[..., Array | Products]) -> Kernel:
+    """Make a kernel of arrays of points of what says how: an array, or products.
+
+    It takes two single points, too, and returns their similarity.
+    """
 
     @wraps(function)
     def k(X: Any, Y: Any = None, **parameters: Any) -> Any:
         X, Y = np.asarray(X), None if Y is None else np.asarray(Y)
-        if X.ndim == 1:
-            return float(function(X[None], None if Y is None else Y[None], **parameters)[0, 0])
-        return function(X, Y, **parameters)
+        single = X.ndim == 1
+        if single:
+            X, Y = X[None], None if Y is None else Y[None]
+        found = function(X, Y, **parameters)
+        K = found.whole() if isinstance(found, Products) else found
+        return float(K[0, 0]) if single else K
 
     return k
 
 
 @of_points
-def linear(X: Array, Y: Array | None = None) -> Array:
+def linear(X: Array, Y: Array | None = None) -> Products:
     """x.y."""
     return _of_products(X, Y, lambda block: None)
 
@@ -65,7 +113,7 @@ def polynomial(
     gamma: float | None = None,
     degree: float = 3,
     coef0: float = 1,
-) -> Array:
+) -> Products:
     """(gamma x.y + coef0)^degree; gamma is 1 / p by default."""
     g = _positive(gamma, X)
 
@@ -80,7 +128,7 @@ def polynomial(
 @of_points
 def sigmoid(
     X: Array, Y: Array | None = None, gamma: float | None = None, coef0: float = 1
-) -> Array:
+) -> Products:
     """tanh(gamma x.y + coef0); gamma is 1 / p by default. Rarely positive semi-definite."""
     g = _positive(gamma, X)
 
@@ -93,9 +141,9 @@ def sigmoid(
 
 
 @of_points
-def cosine(X: Array, Y: Array | None = None) -> Array:
+def cosine(X: Array, Y: Array | None = None) -> Products:
     """x.y / (|x| |y|); 0 if one of them is 0."""
-    return np.asarray(linear(_unit_length(X), None if Y is None else _unit_length(Y)))
+    return _of_products(_unit_length(X), None if Y is None else _unit_length(Y), lambda block: None)
 
 
 @of_points
@@ -104,7 +152,7 @@ def rbf(
     Y: Array | None = None,
     gamma: float | str | None = None,
     sigma: float | None = None,
-) -> Array:
+) -> Products:
     """exp(-gamma |x - y|^2); gamma is 1 / p by default, "median" for 1 / median |x - y|^2."""
     g = _gamma(gamma, sigma, X)
 
@@ -114,7 +162,7 @@ def rbf(
 @of_points
 def inverse_multiquadric(
     X: Array, Y: Array | None = None, gamma: float | str | None = None
-) -> Array:
+) -> Products:
     """1 / sqrt(1 + gamma |x - y|^2)."""
 
     def finish(block: Array) -> None:
@@ -128,7 +176,7 @@ def inverse_multiquadric(
 @of_points
 def rational_quadratic(
     X: Array, Y: Array | None = None, gamma: float | str | None = None, alpha: float = 1.0
-) -> Array:
+) -> Products:
     """(1 + gamma |x - y|^2 / alpha)^-alpha."""
     alpha = _positive(alpha, X, "alpha")
 
@@ -195,6 +243,7 @@ KERNELS: dict[str, Kernel] = {
     "matern": matern,
     "cosine": cosine,
 }
+_OF_PRODUCTS = (linear, cosine, polynomial, sigmoid, rbf, inverse_multiquadric, rational_quadratic)
 STATIONARY = (rbf, inverse_multiquadric, rational_quadratic, laplacian, matern)  # of x - y alone
 
 
@@ -239,6 +288,18 @@ def settled(name: str | Kernel, X: Array, usual: dict[str, Any], others: Any) ->
     return dict(getattr(fixed(name, X, **taken, **(others or {})), "keywords", {}))
 
 
+def own_blocks(k: Kernel, X: Array) -> Callable[[slice, slice], Array]:
+    """What gives k(X[rows], X[columns]).
+
+    Where that takes little memory, what depends on single points is computed once for all.
+    """
+    function: Any = getattr(k, "func", k)
+    if function in _OF_PRODUCTS and X.shape[1] <= len(X) // _many_points:
+        products: Products = function.__wrapped__(X, **getattr(k, "keywords", {}))
+        return products.block
+    return lambda rows, columns: np.asarray(k(X[rows], X[columns]))
+
+
 def kernel_diagonal(k: Kernel, X: Array) -> Array:
     """k(x, x) of every point, without the rest of the matrix."""
     if getattr(k, "func", k) in STATIONARY and len(X):  # the same for all points
@@ -265,15 +326,16 @@ def _together(join: Any, kernels: tuple[Kernel, ...], X: Any, Y: Any = None) -> 
     return K
 
 
-def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], Any]) -> Array:
+def _of_products(X: Array, Y: Array | None, finish: Callable[[Array], Any]) -> Products:
     """``finish`` applied to X Y'."""
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     A = X.astype(dtype, copy=False)
-    B = A if Y is None else Y.astype(dtype, copy=False)
-    return _tiled(A, B, finish, dtype)
+    return Products(A, A if Y is None else Y.astype(dtype, copy=False), finish, dtype)
 
 
-def _of_squares(X: Array, Y: Array | None, scale: float, finish: Callable[[Array], Any]) -> Array:
+def _of_squares(
+    X: Array, Y: Array | None, scale: float, finish: Callable[[Array], Any]
+) -> Products:
     """``finish`` applied to s |x - y|^2, s = ``scale``.
 
     s |x|^2 + s |y|^2 - 2 s x.y about the mean of X is one product, of rows (-2 s x, s |x|^2, s) and
@@ -293,36 +355,15 @@ def _of_squares(X: Array, Y: Array | None, scale: float, finish: Callable[[Array
             break
     A = np.concatenate([A * work(-2 * scale), aa * work(scale), np.full_like(aa, scale)], axis=1)
     B = np.concatenate([B, np.ones_like(bb), bb], axis=1)
-    clip = np.maximum if scale > 0 else np.minimum
 
     def squares(tile: Array) -> None:
-        clip(tile, 0, out=tile)
+        if scale > 0 and tile.min() < 0:  # by rounding; looking is quicker than writing
+            np.maximum(tile, 0, out=tile)
+        elif scale < 0 and tile.max() > 0:
+            np.minimum(tile, 0, out=tile)
         finish(tile)
 
-    return _tiled(A, B, squares, dtype)
-
-
-def _tiled(A: Array, B: Array, finish: Callable[[Array], Any], dtype: Any) -> Array:
-    """``finish`` applied to A B', tile by tile in cache; each tile is written to memory once."""
-    n, m = len(A), len(B)
-    K = np.empty((n, m), dtype)
-    Bt = B.T
-
-    def piece(i: int) -> None:
-        rows = slice(i * _rows, min((i + 1) * _rows, n))
-        room = np.empty((rows.stop - rows.start) * _columns, A.dtype)
-        for a in range(0, m, _columns):
-            pause()
-            columns = slice(a, min(a + _columns, m))
-            shape = rows.stop - rows.start, columns.stop - a
-            tile = room[: shape[0] * shape[1]].reshape(shape)
-            np.matmul(A[rows], Bt[:, columns], out=tile)
-            finish(tile)
-            K[rows, columns] = tile
-
-    with one_blas_thread():
-        run(piece, -(-n // _rows), "kernel")
-    return K
+    return Products(A, B, squares, dtype)
 
 
 def _entrywise(K: Array, finish: Callable[[Array], Any]) -> Array:

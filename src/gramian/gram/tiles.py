@@ -20,7 +20,7 @@ from gramian.loops.threads import one_blas_thread, ordered_sum, pause
 from gramian.maps import Array, ImplicitMap
 
 Fill = Callable[[slice, slice], Array]
-_panel = 8 * TILE  # columns computed at a time
+_panel = 2 * TILE  # columns computed at a time: the block is kept while it is in cache
 _seen = 100  # rows and columns by which the shift is chosen
 _SMALL, _LARGE = 2.0**-60, 2.0**60  # sizes whose squares float32 can hold
 

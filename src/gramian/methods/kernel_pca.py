@@ -27,7 +27,7 @@ from gramian.data.moments import refuse_non_finite
 from gramian.errors import InputError
 from gramian.gram.kernel_functions import KernelFunctions, preimages
 from gramian.gram.kernel_map import KernelMap
-from gramian.gram.kernels import Kernel, kernel, kernel_diagonal, settled
+from gramian.gram.kernels import Kernel, kernel, kernel_diagonal, own_blocks, settled
 from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array
 from gramian.memory import budget
@@ -342,12 +342,8 @@ class KernelPCA(GramEmbedder):
 
     def _quick(self, K: Array | None, k: int, n: int, diagonal: Array) -> SymmetricTiles | None:
         """Half of a large kernel in float32, to search for pairs in."""
-
-        def fill(rows: slice, columns: slice) -> Array:
-            if K is not None:
-                return K[rows, columns].copy()
-            return np.asarray(self._k(self.X_fit_[rows], self.X_fit_[columns]))
-
+        given = None if K is None else lambda rows, columns: K[rows, columns].copy()
+        fill = given or own_blocks(self._k, self.X_fit_)
         found = self._tiles(n, k, lambda w: SymmetricTiles.of(n, fill, w, center=self.center))
         if found is None or not self.center:
             return found
