@@ -12,6 +12,7 @@ the processor's vectors both ways:
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +29,7 @@ _few, _many = (
     64,
     768,
 )  # tiles up to which one thread is as quick, and from which on there are 8 pieces
+_sooner = 0.53  # share of the first of two pieces: its thread need not be woken
 _none = np.empty(0)
 
 
@@ -114,6 +116,7 @@ def _add_half_squares(D, top, left, room, by_rows, by_columns, straight, turned)
         _add_tiles(room, at_top, at_left, by_rows, by_columns, straight, turned)
 
 
+@lru_cache(maxsize=8)
 def upper_tiles(n: int, side: int = TILE) -> tuple[Array, Array]:
     """First row and first column of every tile on and above the diagonal, row by row."""
     rows, columns = np.triu_indices(-(-n // side))
@@ -166,6 +169,8 @@ def _summed(
     cells = count * side * side * groups
     pieces = 1 if cells < _few else 2 if count < _many else 8  # each has its own sums
     bounds = [count * g // pieces for g in range(pieces + 1)]
+    if pieces == 2:
+        bounds[1] = round(count * _sooner)
 
     def piece(g: int, total: Array) -> None:
         straight, turned = total[0].reshape(by_rows.shape), total[1].reshape(by_columns.shape)

@@ -97,7 +97,8 @@ def run(piece: Callable[[int], None], count: int, what: str | None = None) -> No
     own: BaseException | None = None
     try:
         work()  # this thread is one of them
-        wait(futures)
+        for future in futures:
+            future.exception()
     except BaseException as error:  # Ctrl-C, too: let the pieces under way end, start no others
         stopped.set()
         wait(futures)
