@@ -29,7 +29,7 @@ _few, _many = (
     64,
     768,
 )  # tiles up to which one thread is as quick, and from which on there are 8 pieces
-_sooner = 0.53  # share of the first of two pieces: its thread need not be woken
+_sooner = 0.52  # share of the first of two pieces: its thread need not be woken
 _none = np.empty(0)
 
 

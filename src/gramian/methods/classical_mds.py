@@ -87,7 +87,7 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         of the positive ones. ``None`` where that would need all eigenvalues of more than 1,000
         points whose metric is not known to be Euclidean.
     negativity_ : float
-        |most negative eigenvalue| / largest, from a solve of its own (to about 2 % beyond 1,000
+        |most negative eigenvalue| / largest, from a solve of its own (to 1 to 3 % beyond 1,000
         points): 0 if the distances are Euclidean.
     spectrum_ : array of shape (n,) or None
         All eigenvalues, negative ones included, where all were computed.

@@ -103,7 +103,7 @@ class GramEmbedding:
         Of the centered map: the sum of all its eigenvalues.
     plan : Plan
     least : float or None
-        The least eigenvalue, to about 2 %, if it was looked for on the way; 0 if not negative.
+        The least eigenvalue, to 1 to 3 %, if it was looked for on the way; 0 if not negative.
     """
 
     centering: DoubleCentering
