@@ -34,27 +34,30 @@ _none = np.empty(0)
 
 
 @compiled
-def _add_tiles(tiles, top, left, by_rows, by_columns, straight, turned):
+def _add_tiles(tiles, n, top, left, by_rows, by_columns, straight, turned):
     """Add A V for the given tiles of A: their rows to ``straight``, their columns to ``turned``.
 
-    V and the sums lie as (group, row, 4) by rows and as (group, 4, row) by columns.
+    V and the sums lie as (group, row, 4) by rows and as (group, 4, row) by columns. Of the last
+    tiles only what lies in the ``n`` rows and columns of A is multiplied.
     """
     size, groups, long = tiles.shape[1], by_rows.shape[0], by_rows.shape[1]
     vector = 64 // tiles.itemsize
     half = size * size // 2
     for q in range(len(tiles)):
         T, following = tiles[q], tiles[min(q + 1, len(tiles) - 1)]
+        rows, columns = min(size, n - top[q]), min(size, n - left[q])
+        vectors = -(-columns // vector)
         for g in range(groups):  # meanwhile the next tile is fetched: one half, then the other
             across, down = at(by_columns[g], left[q]), at(by_rows[g], top[q] * WIDE)
-            for i in range(0, size, 4):
+            for i in range(0, rows, 4):
                 o = at(straight[g], (top[q] + i) * WIDE)
                 ahead = at(following, i * size // 2)
-                dots_4x4(at(T, i * size), size, across, long, size // vector, o, ahead, size)
+                dots_4x4(at(T, i * size), size, across, long, vectors, o, ahead, size)
             if top[q] != left[q]:
-                for j in range(0, size, 2 * vector):
+                for j in range(0, columns, 2 * vector):
                     o = at(turned[g], left[q] + j)
                     ahead = at(following, half + j * size // 2)
-                    tile_4x2(down, 1, WIDE, at(T, j), size, size, o, long, ahead, vector)
+                    tile_4x2(down, 1, WIDE, at(T, j), size, rows, o, long, ahead, vector)
 
 
 @compiled
@@ -113,7 +116,7 @@ def _add_half_squares(D, top, left, room, by_rows, by_columns, straight, turned)
             for j in range(columns):
                 k[j] = -0.5 * d[j] * d[j]
         at_top, at_left = top[q : q + 1], left[q : q + 1]
-        _add_tiles(room, at_top, at_left, by_rows, by_columns, straight, turned)
+        _add_tiles(room, len(D), at_top, at_left, by_rows, by_columns, straight, turned)
 
 
 @lru_cache(maxsize=8)
@@ -132,7 +135,7 @@ def times(tiles: Array, V: Array, shares: Array | None = None, root: Array | Non
     top, left = upper_tiles(len(V))
 
     def add(some: slice, *blocks: Array) -> None:
-        _add_tiles(tiles[some], top[some], left[some], *blocks)
+        _add_tiles(tiles[some], len(V), top[some], left[some], *blocks)
 
     return _summed(add, len(tiles), V.astype(tiles.dtype, copy=False), TILE, shares, root)
 
