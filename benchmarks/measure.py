@@ -35,11 +35,16 @@ class Settings:
 
 @dataclass(frozen=True)
 class Timing:
-    """Best time of a contestant, its last answer, and how often it ran."""
+    """Best time of a contestant, its last answer, and all its times."""
 
     seconds: float
     answer: Any
-    runs: int
+    times: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """What a run takes as a rule: some peers vary by half from one to the next."""
+        return float(np.median(self.times))
 
 
 def interleaved(
@@ -59,7 +64,7 @@ def interleaved(
     for _ in range(rounds):
         for name, call in contestants.items():
             before = found.get(name)
-            if before is not None and before.runs >= 2 and before.seconds > patience:
+            if before is not None and len(before.times) >= 2 and before.seconds > patience:
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what they warn of shows in their residuals
@@ -70,8 +75,8 @@ def interleaved(
                     seconds = time.perf_counter() - start
                 except Exception as error:  # a peer may fail: that is a result
                     answer, seconds = error, float("inf")
-            best = seconds if before is None else min(seconds, before.seconds)
-            found[name] = Timing(best, answer, 1 if before is None else before.runs + 1)
+            times = (*(() if before is None else before.times), seconds)
+            found[name] = Timing(min(times), answer, times)
     return found
 
 
