@@ -19,10 +19,11 @@ from __future__ import annotations
 import numpy as np
 
 from gramian.loops.products import CHUNK
-from gramian.loops.tile import at, compiled, dots_4x4, tile_4x4
+from gramian.loops.tile import at, compiled, dots_4x4, tile_4x4, word
 from gramian.loops.unpack import unpack
 
 PANEL = 4096  # samples decoded at a time
+_EVERY_OTHER = np.uint64(0x5555555555555555)
 
 
 @compiled
@@ -43,31 +44,44 @@ def decode(packed, tables, start, rows, left, columns, Z, i, c):
 
 
 @compiled
+def _ones(bits):
+    """How many bits are set."""
+    bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    bits = (bits & np.uint64(0x3333333333333333)) + (
+        (bits >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    bits = (bits + (bits >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((bits * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@compiled
 def count_codes(packed, n, counts, missing):
     """counts[v, code] of each variant; missing[s] += variants without a call of sample s.
 
-    Returns the first variant whose padding bits are set, or -1.
+    ``packed`` lies in memory without gaps. Returns the first variant whose padding bits are set,
+    or -1.
     """
-    ways = np.zeros(256, np.uint64)  # how often each code is in a byte, 16 bits apiece
-    for byte in range(256):
-        for s in range(4):
-            ways[byte] += np.uint64(1) << np.uint64(16 * ((byte >> 2 * s) & 3))
     spoiled = -1
-    rest = n % 4
+    rest, width = n % 4, packed.shape[1]
     for v in range(packed.shape[0]):
         line = packed[v]
         if rest and line[-1] >> np.uint8(2 * rest) and spoiled < 0:
             spoiled = v
-        for a in range(0, line.size, 16_000):
-            total = np.uint64(0)
-            for b in range(a, min(a + 16_000, line.size)):
-                total += ways[line[b]]
-            for code in range(4):
-                counts[v, code] += (total >> np.uint64(16 * code)) & np.uint64(65_535)
-        if rest:
-            counts[v, 0] -= 4 - rest
-        if counts[v, 1]:
-            for b in range(line.size):
+        last = np.uint64(0)  # the bytes that fill no word
+        for b in range(width - width % 8, width):
+            last = last << np.uint64(8) | np.uint64(line[b])
+        low, high = last & _EVERY_OTHER, last >> np.uint64(1) & _EVERY_OTHER
+        lows, highs, boths = _ones(low), _ones(high), _ones(low & high)
+        for w in range(width // 8):
+            four = word(at(packed, v * width + 8 * w))
+            low, high = four & _EVERY_OTHER, four >> np.uint64(1) & _EVERY_OTHER
+            lows, highs, boths = lows + _ones(low), highs + _ones(high), boths + _ones(low & high)
+        counts[v, 0] += n - lows - highs + boths
+        counts[v, 1] += lows - boths
+        counts[v, 2] += highs - boths
+        counts[v, 3] += boths
+        if lows > boths:
+            for b in range(width):
                 if line[b] & ~(line[b] >> np.uint8(1)) & np.uint8(0x55):
                     for s in range(4 * b, min(4 * b + 4, n)):
                         missing[s] += ((line[b] >> np.uint8(2 * (s % 4))) & np.uint8(3)) == 1
@@ -197,14 +211,3 @@ def kinship(het, first, second, start, stop, limit, found):
                     found[many, 0], found[many, 1], found[many, 2] = i, j, value
                 many += 1
     return many
-
-
-@compiled
-def _ones(word):
-    """How many bits are set."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))

@@ -283,6 +283,18 @@ def fetch(typing: Any, pointer: Any) -> Any:
     return types.void(pointer), build
 
 
+@intrinsic
+def word(typing: Any, pointer: Any) -> Any:
+    """The 64 bits from a byte on, wherever it lies."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        value = builder.load(builder.bitcast(arguments[0], _long.as_pointer()))
+        value.align = 1
+        return value
+
+    return types.uint64(pointer), build
+
+
 def vector_loader(builder: Any, vector: Any, size: int) -> Any:
     """``load(pointer, t)``: the vector number t from there on, of items of ``size`` bytes."""
 
