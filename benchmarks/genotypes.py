@@ -77,6 +77,8 @@ CONTESTANTS: dict[str, tuple[Callable[[Path, Path, str], list[str]], str]] = {
 }
 ALONE = {"OPENBLAS_NUM_THREADS": "1"}  # plink2 runs threads of its own; more of BLAS slow it down
 
+USUAL = {"PYTHONDONTWRITEBYTECODE": ""}  # Python keeps what it compiled, as it does unless told
+
 
 @dataclass(frozen=True)
 class Run:
@@ -92,7 +94,7 @@ def run(name: str, path: Path, folder: Path) -> Run:
     """One contestant in a process of its own."""
     build, how = CONTESTANTS[name]
     out = folder / name.replace(" ", "-").replace(",", "")
-    where = os.environ | (ALONE if build is plink2 else {})
+    where = os.environ | (ALONE if build is plink2 else USUAL)
     command = build(path, out, how)
     start = time.perf_counter()
     child = subprocess.Popen(command, cwd=ROOT, env=where, stdout=DEVNULL, stderr=DEVNULL)
