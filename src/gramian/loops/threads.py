@@ -137,7 +137,9 @@ def ordered_sum(
     def work(i: int) -> None:
         nonlocal added
         with hand:
-            total = spare.pop() if spare else zeros()
+            total = spare.pop() if spare else None
+        if total is None:
+            total = zeros()
         piece(i, total)
         with hand:
             waiting[i] = total
