@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian.gram.kernels import Kernel
+from gramian.gram.kernels import Kernel, own_blocks
 from gramian.loops.threads import one_blas_thread, ordered_sum, pause
 from gramian.maps import Array, ImplicitMap
 
@@ -15,8 +15,8 @@ class KernelMap(ImplicitMap):
     Only tiles on and above the diagonal are computed; each serves both of its sides.
     """
 
-    def __init__(self, k: Kernel, X: Array, tile: int = 1024) -> None:
-        self.k, self.X, self.tile = k, X, tile
+    def __init__(self, k: Kernel, X: Array, tile: int = 512) -> None:
+        self.tile, self.fill = tile, own_blocks(k, X)
         self.shape = len(X), len(X)
         self.dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
 
@@ -31,7 +31,7 @@ class KernelMap(ImplicitMap):
                 for b in starts[i:]:
                     pause()
                     right = slice(b, b + self.tile)
-                    K = self.k(self.X[left], self.X[right])
+                    K = self.fill(left, right)
                     total[left] += K @ V[right]
                     if b > left.start:
                         total[right] += K.T @ V[left]

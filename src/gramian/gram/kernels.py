@@ -39,6 +39,7 @@ __all__ = [
 ]
 _rows, _columns = 256, 512  # of a tile that stays in the second-level cache
 _many_points = 40  # for a variable: two copies of them take less than a twentieth of the kernel
+_small = 50_000_000  # bytes of points of which two copies are nothing
 
 
 @dataclass(frozen=True)
@@ -294,7 +295,8 @@ def own_blocks(k: Kernel, X: Array) -> Callable[[slice, slice], Array]:
     Where that takes little memory, what depends on single points is computed once for all.
     """
     function: Any = getattr(k, "func", k)
-    if function in _OF_PRODUCTS and X.shape[1] <= len(X) // _many_points:
+    few = X.nbytes <= _small and X.shape[1] <= len(X) // _many_points
+    if few and function in _OF_PRODUCTS:
         products: Products = function.__wrapped__(X, **getattr(k, "keywords", {}))
         return products.block
     return lambda rows, columns: np.asarray(k(X[rows], X[columns]))
