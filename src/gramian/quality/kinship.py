@@ -86,9 +86,9 @@ def relatives(rows: Any, common: Array, limit: float = 0.177) -> Pairs:
 
 
 def _codes_of(packed: Array, n: int) -> Array:
-    """Codes of some variants, n samples x variants."""
+    """Codes of some variants, n samples x variants: by rows, because bits are packed along them."""
     four = (packed[:, :, None] >> np.array([0, 2, 4, 6], np.uint8)) & 3
-    return four.reshape(len(packed), -1)[:, :n].T
+    return np.ascontiguousarray(four.reshape(len(packed), -1)[:, :n].T)
 
 
 def _bits(truth: Array) -> Array:
