@@ -1,18 +1,23 @@
 """Dask arrays as rows: the same answers as in memory, however they are chunked."""
 
+import warnings
+
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 import scipy.sparse as sp
 
 import gramian.data.dask.blocks as dask_blocks
+import gramian.data.dask.files as dask_files
 from gramian import LSI, PCA, KernelPCA, load, parallel_analysis
 from gramian.data.door import open_rows
 from gramian.data.partials import Part, beside, joined
 from gramian.errors import GramianError, GramianWarning
 from gramian.testing import same_up_to_signs
+from tests.data.sources import SPARSE, STAGED, WRITERS, numbers
 
 across = pytest.mark.filterwarnings("ignore:the Dask array is chunked across")
 
@@ -379,3 +384,68 @@ def test_weighted_documents():
     inside, outside = LSI(3, weighting="tfidf").fit(X), LSI(3, weighting="tfidf").fit(lazy)
     assert np.abs(outside.components_ - inside.components_).max() < 1e-10
     assert np.abs(outside.transform(lazy).compute() - inside.documents_).max() < 1e-10
+
+
+@pytest.mark.parametrize("kind", [kind for kind in WRITERS if kind != "bed"])  # has its own way
+def test_files_are_read_in_blocks_where_workers_are(tmp_path, monkeypatch, kind):
+    """What is sent can be pickled, knows its file from any folder, and finds it unchanged."""
+    import pickle
+
+    monkeypatch.setattr(dask_files, "_read", 30_000)
+    monkeypatch.setattr(dask_files, "_sent", 30_000)
+    X = numbers(kind, 3000, 40)
+    path = WRITERS[kind](tmp_path, X)
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings(action="ignore"):  # of copies
+        opened = open_rows(str(path).replace(f"{tmp_path}/", ""), "1MB")
+    if kind in STAGED and not opened.rows.resident:
+        with pytest.raises(GramianError, match=r"workers read in parts: .npy, .parquet"):
+            dask_files.in_blocks(opened)
+        return
+    lazy = dask_files.in_blocks(opened)
+    monkeypatch.chdir("/")
+    assert lazy.npartitions > 2
+    found = [pickle.loads(pickle.dumps(block)).compute() for block in lazy.to_delayed().ravel()]
+    wide = len(lazy.chunks[1]) > 1
+    assert all(sp.issparse(block) == (kind in SPARSE) for block in found)
+    together = (sp.hstack if wide else sp.vstack)(found).toarray() if kind in SPARSE else None
+    if together is None:
+        together = np.concatenate(found, axis=int(wide))
+    assert np.array_equal(together, X)
+    if kind not in SPARSE:
+        model = PCA(3).fit(lazy)
+        assert np.allclose(model.explained_variance_, PCA(3).fit(X).explained_variance_, rtol=1e-10)
+
+
+def test_files_of_which_only_some_fit_in_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_files, "_read", 30_000)
+    X = numbers("parquet", 3000, 40)
+    for i, part in enumerate((X[:100], X[100:])):
+        polars.DataFrame(part).write_parquet(tmp_path / f"{i}.parquet", row_group_size=500)
+    opened = open_rows(tmp_path / "*.parquet", "1MB")
+    assert [part.resident for part in opened.rows.parts] == [True, False]
+    assert np.array_equal(dask_files.in_blocks(opened).compute(), X)
+
+
+def test_a_file_that_is_shorter_where_a_worker_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_files, "_read", 30_000)
+    path = WRITERS["zarr 3"](tmp_path, numbers("zarr 3", 3000, 40))
+    lazy = dask_files.in_blocks(open_rows(path, "1MB"))
+    chunk = next(each for each in path.rglob("*") if each.is_file() and each.parent != path)
+    chunk.write_bytes(chunk.read_bytes()[:-1])
+    with pytest.raises(GramianError, match="bytes on a worker and .* all machines must"):
+        PCA(3).fit(lazy)
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_sparse_matrices_of_files_and_of_memory_on_workers(tmp_path, monkeypatch, large):
+    monkeypatch.setattr(dask_files, "_read", 30_000)
+    monkeypatch.setattr(dask_files, "_sent", 30_000)
+    X = np.abs(numbers("h5ad, sparse", 3000, 40))
+    opened = open_rows(WRITERS["h5ad, sparse"](tmp_path, X), "1MB" if large else None)
+    assert opened.rows.resident != large
+    lazy = dask_files.in_blocks(opened)
+    assert lazy.npartitions > 2 and sp.issparse(lazy.blocks[0].compute())
+    inside, outside = LSI(3).fit(sp.csr_array(X)), LSI(3).fit(lazy)
+    assert np.abs(outside.components_ - inside.components_).max() < 1e-9
+    assert np.abs(outside.documents_.compute() - inside.documents_).max() < 1e-9

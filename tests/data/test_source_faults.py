@@ -318,7 +318,7 @@ READ = {
     "feather": (BlockRows, "_part"),
     "zarr 3": (BlockRows, "_part"),
     "hdf5": (BlockRows, "_part"),
-    "h5ad, sparse": (SparseFile, "_csr"),
+    "h5ad, sparse": (SparseFile, "csr"),
 }
 
 

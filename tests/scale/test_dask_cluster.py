@@ -12,8 +12,10 @@ import pytest
 import scipy.sparse
 
 import gramian.data.dask.cluster as dask_cluster
+import gramian.data.dask.files as dask_files
 from gramian import LSI, PCA, KernelPCA, parallel_analysis
 from gramian.errors import ClusterError, MemoryRefusedError
+from tests.data.sources import WRITERS
 from tests.scale.cluster import STEP, Processes, array, counted, in_memory
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
@@ -101,16 +103,21 @@ def test_parallel_analysis_and_landmarks_on_workers(cluster, tmp_path):
     assert np.abs(other.embedding_.compute() - one.embedding_).max() < 1e-10
 
 
-def test_the_command_line_on_a_scheduler(cluster, tmp_path, capsys):
+@pytest.mark.parametrize("kind", ["npy", "parquet, folder", "feather", "zarr 2", "h5ad"])
+def test_the_command_line_on_a_scheduler(cluster, tmp_path, capsys, monkeypatch, kind):
     from gramian.cli.app import main
 
-    X = in_memory(rows=1_000, columns=8)
-    np.save(tmp_path / "x.npy", X)
+    monkeypatch.setattr(dask_files, "_read", 100_000)
+    X = in_memory(rows=4_000, columns=8)
+    path = str(WRITERS[kind](tmp_path, X)).replace(f"{tmp_path}/", "")
+    monkeypatch.chdir(tmp_path)  # workers are elsewhere
     address = cluster.client.scheduler.address
     out = tmp_path / "axes.npy"
-    told = ["pca", str(tmp_path / "x.npy"), "-k", "2", "-o", str(out)]
+    told = ["pca", path, "-k", "2", "--memory", "1MB", "-o", str(out)]
     assert main([*told, "--scheduler", address]) == 0
     assert np.abs(np.load(out) - PCA(2).fit_transform(X)).max() < 1e-10
+    if kind != "npy":
+        return
     missing = tmp_path / "none.npy"
     told[-1] = str(missing)
     assert main([*told, "--scheduler", "tcp://127.0.0.1:9"]) == 2

@@ -355,7 +355,7 @@ Scheduler = Annotated[
     typer.Option(
         metavar="ADDRESS",
         help="Compute on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786; they "
-        "read a .npy or .bed file themselves, at the same path.",
+        "read files themselves, at the same path; tables that fit in memory are sent.",
         show_default=False,
     ),
 ]

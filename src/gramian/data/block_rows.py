@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from gramian.data.pread import State, refuse_changed, state_of
+from gramian.data.pread import State, all_there, refuse_changed, state_of
 from gramian.data.rows import RowBlocked
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.maps import Array
@@ -22,8 +23,14 @@ from gramian.memory import in_words
 _spread = 16  # places from which a sample is taken: each costs a read
 
 
+def _nothing(block: int, threads: int) -> int:
+    return 0
+
+
 class Rectangle(NamedTuple):
     """Numbers in a file and how a part of them is read.
+
+    Its functions can be pickled, so that other machines can read as well; paths are absolute.
 
     Attributes
     ----------
@@ -35,6 +42,9 @@ class Rectangle(NamedTuple):
         Any exception it raises is about the file.
     files : function
         What must not change: the paths, listed anew each time it is called.
+    mapped : bool
+        Whether a file that is cut short while it is read ends the process: it is looked at before
+        every read, then.
     grain : (int, int)
         What is stored together: rows and columns of a chunk, (1, 1) if any part can be read alone,
         and (rows, 0) if parts of so many rows are not unpacked whole.
@@ -49,8 +59,9 @@ class Rectangle(NamedTuple):
     dtype: np.dtype[Any]
     read: Callable[[slice, slice], Array]
     files: Callable[[], list[Path]]
+    mapped: bool = False
     grain: tuple[int, int] = (1, 1)
-    taken: Callable[[int, int], int] = lambda block, threads: 0
+    taken: Callable[[int, int], int] = _nothing
     held: int = 0
     library: int = 0
 
@@ -90,6 +101,20 @@ class BlockRows(RowBlocked):
         yield
         self._refuse_changed()
 
+    def sent(self) -> BlockRows:
+        """The same rows, for other machines."""
+        return self
+
+    def spans(self, size: int) -> list[tuple[int, int]]:
+        """Parts along what is stored together."""
+        return self._aligned(max(size // (self.shape[1] * self.dtype.itemsize), 1))
+
+    def arrived(self) -> BlockRows:
+        """The same rows on another machine."""
+        other = copy(self)
+        other._states = all_there(self._states)
+        return other
+
     def _found(self) -> dict[Path, State]:
         return {path: state_of(path) for path in self.source.files()}
 
@@ -111,6 +136,8 @@ class BlockRows(RowBlocked):
 
     def _part(self, rows: slice, columns: slice) -> Array:
         name = self.source.name
+        if self.source.mapped:
+            self._refuse_changed()
         try:
             block = self.source.read(rows, columns)
         except (GramianError, MemoryError):
@@ -195,6 +222,20 @@ class StackedRows(RowBlocked):
     def resident(self) -> bool:
         """Whether all parts are in memory."""
         return all(part.resident for part in self.parts)
+
+    def sent(self) -> StackedRows | None:
+        """The same rows, for other machines, if all parts can be read there."""
+        parts = [part.sent() for part in self.parts]
+        return None if None in parts else self._of(parts)
+
+    def arrived(self) -> StackedRows:
+        """The same rows on another machine."""
+        return self._of([part.arrived() for part in self.parts])
+
+    def _of(self, parts: list[Any]) -> StackedRows:
+        other = copy(self)
+        other.parts = parts
+        return other
 
     @contextmanager
     def _visit(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from gramian.data.block_rows import BlockRows, Rectangle
 from gramian.data.columns import Choice, Table, TextRule, check_names
 from gramian.data.footers import Cut, arrow_cut, parquet_cut
 from gramian.data.frames import Frame, common_type, refuse_nested
-from gramian.data.pread import refuse_changed, state_of
 from gramian.data.source import ARROW, PARQUET, Source
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.memory import in_words
@@ -45,6 +44,7 @@ _floor = 16_000_000  # budgets below this are not told apart: small pieces may b
 _arrow = 5_000_000  # bytes of pages around those that are asked for
 _usual = "dirty_decay_ms:500,muzzy_decay_ms:1000"  # what polars sets, and a child inherits
 _at_once = "narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0"  # give back what is freed
+_turn = threading.Lock()  # polars has threads of its own; two reads would take twice the memory
 
 
 def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: bool) -> Table:
@@ -58,9 +58,7 @@ def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: boo
     name = source.name
     kind = next(KINDS[mark] for mark in KINDS if source.head.startswith(mark))
     try:
-        # The path is known to be a file: never a pattern, never an address.
-        place = source.path or source.rewound()
-        whole = pl.scan_ipc(place) if kind == "Arrow" else pl.scan_parquet(place, glob=False)
+        whole = _scanned(kind, source.path or source.rewound())
         schema = whole.collect_schema()
         roles = choice.roles(name, list(schema)) if len(schema) else []
         wanted = {i: known for i, known in enumerate(schema) if roles[i] != "skip"}
@@ -96,7 +94,7 @@ def read_columnar(source: Source, choice: Choice, text: TextRule, *, blocks: boo
     if not staying:
         return table
     check_names(name, list(wanted.values()))
-    numbers = BlockRows(_rectangle(source, kind, whole, staying, rows), source.max_bytes)
+    numbers = BlockRows(_rectangle(source, kind, staying, rows), source.max_bytes)
     return replace(table, numbers=numbers, columns=tuple(staying))
 
 
@@ -119,36 +117,49 @@ def _is_number(name: str, column: str, dtype: Any) -> bool:
     return bool(dtype.is_numeric() or dtype == pl.Boolean)
 
 
-def _rectangle(
-    source: Source, kind: str, whole: Any, schema: dict[str, Any], rows: int
-) -> Rectangle:
-    import polars as pl
-
+def _rectangle(source: Source, kind: str, schema: dict[str, Any], rows: int) -> Rectangle:
     dtype = common_type([_stored(each) for each in schema.values()])
-    to = pl.Float32 if dtype == np.float32 else pl.Float64
-    names, file = list(schema), Path(str(source.path))
-    state, turn = state_of(file), threading.Lock()
+    names, file = list(schema), Path(str(source.path)).absolute()
     cut = _cut(source, kind)
     taken = partial(_taken, kind, cut, len(names) * dtype.itemsize)
-    _refuse_large_pieces(source, kind, cut, 2 * taken(0))
-
-    def read(lines: slice, columns: slice) -> np.ndarray:
-        refuse_changed(file, state)  # polars maps the file: cut short, it would end the process
-        some = whole.select(pl.col(names[columns]).cast(to))
-        with turn:  # polars has threads of its own; two such reads would take twice the memory
-            found = some.slice(lines.start, lines.stop - lines.start).collect()
-        return np.asarray(found.to_numpy(order="c"))
-
+    _refuse_large_pieces(source, kind, cut, 2 * taken(0, 1))
     return Rectangle(
         source.name,
         (rows, len(names)),
         dtype,
-        read,
-        lambda: [file],
+        _Reader(kind, file, names, dtype == np.float32),
+        partial(list, (file,)),
+        True,
         (max(cut.rows, 1), 0),
-        lambda block, threads: taken(block),
+        taken,
         library=_arrow if kind == "Arrow" else 0,
     )
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Some rows of some columns of a file."""
+
+    kind: str
+    file: Path
+    names: list[str]
+    single: bool
+
+    def __call__(self, lines: slice, columns: slice) -> np.ndarray:
+        import polars as pl
+
+        wanted = pl.col(self.names[columns]).cast(pl.Float32 if self.single else pl.Float64)
+        some = _scanned(self.kind, self.file).select(wanted)
+        with _turn:
+            found = some.slice(lines.start, lines.stop - lines.start).collect()
+        return np.asarray(found.to_numpy(order="c"))
+
+
+def _scanned(kind: str, place: Any) -> Any:
+    """The table, lazily; the path is known to be a file: never a pattern, never an address."""
+    import polars as pl
+
+    return pl.scan_ipc(place) if kind == "Arrow" else pl.scan_parquet(place, glob=False)
 
 
 def _cut(source: Source, kind: str) -> Cut:
@@ -161,7 +172,7 @@ def _cut(source: Source, kind: str) -> Cut:
         ) from None
 
 
-def _taken(kind: str, cut: Cut, line: int, block: int) -> int:
+def _taken(kind: str, cut: Cut, line: int, block: int, threads: int) -> int:
     """Bytes that reading a block from a piece takes beside it (measured in tests/scale).
 
     The metadata and a row group as it is stored; or a record batch as it is stored and unpacked.

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gramian.data.pread import opened, read_items, refuse_changed, state_of
+from gramian.data.pread import opened, read_items, refuse_changed, same_there, state_of
 from gramian.data.rows import RowBlocked
 from gramian.errors import InputError
 from gramian.maps import Array
@@ -43,6 +44,18 @@ class NpyRows(RowBlocked):
     def resident(self) -> bool:
         """A file is not."""
         return False
+
+    def sent(self) -> NpyRows | None:
+        """The same rows, for other machines."""
+        other = copy(self)
+        other.path = self.path.resolve()
+        return other
+
+    def arrived(self) -> NpyRows:
+        """The same rows on another machine."""
+        other = copy(self)
+        other._state = same_there(self.path, self._state)
+        return other
 
     def _reader_bytes(self, threads: int) -> int:
         return 0 if self._by_columns == self.flip else threads * self._longest()

@@ -78,6 +78,11 @@ def same_there(path: Path, state: State) -> State:
     return found
 
 
+def all_there(states: dict[Path, State]) -> dict[Path, State]:
+    """The same for several files."""
+    return {path: same_there(path, state) for path, state in states.items()}
+
+
 def _read_at(file: int, into: memoryview, at: int) -> int:
     """Fill ``into`` from byte ``at`` of a file; how many bytes came."""
     if hasattr(os, "preadv"):

@@ -140,6 +140,20 @@ class RowBlocked(ImplicitMap):
         """The storage itself, where it lies in memory as the loops want it."""
         return None
 
+    def sent(self) -> RowBlocked | None:
+        """The same rows, as another machine that sees the files can read them; or nothing."""
+        return None
+
+    def arrived(self) -> RowBlocked:
+        """What was ``sent``, on the other machine: the files there must be as long."""
+        return self
+
+    def spans(self, size: int) -> list[tuple[int, int]]:
+        """The lines of the storage in parts of about so many bytes, for other machines to read."""
+        lines, width = self._lying()
+        parts = -(-lines * width * self.dtype.itemsize // size)
+        return list(pairwise(lines * i // parts for i in range(parts + 1)))
+
     # The design's three verbs ----------------------------------------------------------------
 
     def then(self, centering: Centering, cross: KnownCross | None = None) -> RowBlocked:

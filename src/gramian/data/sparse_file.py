@@ -18,7 +18,7 @@ import numpy as np
 from gramian.data.block_rows import computed_in
 from gramian.data.centering import Centering
 from gramian.data.moments import Moments, refuse, unit_for
-from gramian.data.pread import refuse_changed, state_of
+from gramian.data.pread import all_there, refuse_changed, state_of
 from gramian.data.sparse import SparseRows
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.loops.sparse import sums
@@ -66,9 +66,19 @@ class SparseFile(ImplicitMap):
         other.centering = centering
         return other
 
+    def sent(self) -> SparseFile | None:
+        """The same rows, as another machine that sees the files can read them; or nothing."""
+        return self if self._states else None
+
+    def arrived(self) -> SparseFile:
+        """The same rows on another machine."""
+        other = copy(self)
+        other._states = all_there(self._states)
+        return other
+
     def whole(self) -> Any:
         """All of it, as a SciPy sparse array."""
-        return self._csr(0, self.shape[0])
+        return self.csr(0, self.shape[0])
 
     def changed(self, change: Callable[[Any], Any]) -> SparseFile:
         """The same rows after ``change`` of each block (a CSR array), as it is read."""
@@ -92,9 +102,9 @@ class SparseFile(ImplicitMap):
 
     # Blocks ----------------------------------------------------------------------------------
 
-    def _spans(self) -> list[tuple[int, int]]:
-        """A fixed partition of the rows: about as many stored numbers each as fit a block."""
-        n, most = self.shape[0], max(self.block_bytes // 16, 1)
+    def spans(self, size: int) -> list[tuple[int, int]]:
+        """A fixed partition of the rows: stored numbers of about so many bytes in each."""
+        n, most = self.shape[0], max(size // 16, 1)
         spans, a = [], 0
         while a < n:
             b = int(np.searchsorted(self.stored.ends, self.stored.ends[a] + most, "right")) - 1
@@ -113,15 +123,16 @@ class SparseFile(ImplicitMap):
     def _each(self) -> Iterator[tuple[slice, SparseRows]]:
         """One pass: every block, centered, with its place."""
         with self._visit():
-            for a, b, part in ahead(self._part, self._spans()):
+            for a, b, part in ahead(self._part, self.spans(self.block_bytes)):
                 yield slice(a, b), part
 
     def _part(self, a: int, b: int) -> SparseRows:
         c = self.centering
         weight = c.weight if c.weight.size == 1 else c.weight[a:b]
-        return SparseRows(self._csr(a, b)).then(replace(c, weight=weight))
+        return SparseRows(self.csr(a, b)).then(replace(c, weight=weight))
 
-    def _csr(self, a: int, b: int) -> Any:
+    def csr(self, a: int, b: int) -> Any:
+        """Rows a:b of X, as a SciPy sparse array."""
         import scipy.sparse
 
         ends, p = self.stored.ends[a : b + 1], self.shape[1]
@@ -262,7 +273,7 @@ class SparseFile(ImplicitMap):
         """Y Y', n x n, in float64: of pairs of blocks."""
         n = self.shape[0]
         out = np.empty((n, n))
-        spans = self._spans()
+        spans = self.spans(self.block_bytes)
         with self._visit():
             for i, (a, b) in enumerate(spans):
                 B, m, d = self._part(a, b)._scaled()

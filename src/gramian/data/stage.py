@@ -90,6 +90,9 @@ class StagedRows(NpyRows):
         RowBlocked.__init__(self, shape, computed_in(stage.dtype), False, memory)
         self._by_columns = False
 
+    def sent(self) -> None:
+        """Nobody else can reach the copy."""
+
     @property
     def library_bytes(self) -> int:
         """What making the copy left behind."""

@@ -13,6 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +31,6 @@ _names = 10_000  # that are decoded at a time
 _library, _caches = 3_000_000, 4_000_000  # bytes that HDF5 and Zarr keep; and of chunks
 _place = 600  # bytes for each file of a store, that is looked after during a run
 Names = tuple[str, ...] | None
-Opens = Callable[[], Any]  # a context manager that gives the root of the store
 
 
 class Found(NamedTuple):
@@ -43,65 +43,16 @@ class Found(NamedTuple):
 
 def open_hdf5(path: Path, inside: str, memory: Any) -> Found:
     """Rows of an HDF5 file (``.h5``, ``.hdf5``, ``.h5ad``)."""
-    try:
-        import h5py
-    except ImportError:
-        raise InputError(
-            f'{path}: HDF5 files need the package h5py: pip install "gramian[hdf5]"'
-        ) from None
-
-    @contextmanager
-    def opens() -> Iterator[Any]:
-        try:
-            file = h5py.File(path, "r")
-        except OSError as error:
-            why = "the file is cut short" if "truncated" in str(error) else str(error)
-            raise InputError(f"{path} cannot be read as HDF5: {why}") from None
-        with file:
-            yield file
-
-    def child(group: Any, name: str) -> Any:
-        link = group.get(name, getlink=True)
-        if not isinstance(link, h5py.HardLink):
-            raise InputError(
-                f"{path}: {name!r} is a link to {getattr(link, 'filename', 'elsewhere')!r}, and "
-                "links are not followed; name the data themselves, or copy them into one file"
-            )
-        found = group[name]
-        if isinstance(found, h5py.Dataset) and (found.is_virtual or found.external):
-            raise InputError(
-                f"{path}: {name!r} is kept in other files, which are not followed; copy the data "
-                "into one file"
-            )
-        return found
-
-    return _Store(path, opens, child, lambda: [path], _in_hdf5).open(inside, memory)
+    there = path.absolute()
+    files: Callable[[], list[Path]] = partial(list, (there,))
+    return _Store(path, there, _hdf5_root, _hdf5_child, files, _in_hdf5).open(inside, memory)
 
 
 def open_zarr(path: Path, inside: str, memory: Any) -> Found:
     """Rows of a Zarr store in a folder, format 2 or 3."""
-    try:
-        import zarr
-    except ImportError:
-        raise InputError(
-            f'{path}: Zarr stores need the package zarr: pip install "gramian[zarr]"'
-        ) from None
-
-    @contextmanager
-    def opens() -> Iterator[Any]:
-        try:
-            root = zarr.open(path, mode="r")
-        except Exception as error:  # codecs, metadata: each has errors of its own
-            why = str(error).partition("\n")[0] or type(error).__name__
-            raise InputError(f"{path} cannot be read as a Zarr store: {why}") from error
-        yield root
-
-    def files() -> list[Path]:
-        return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
-
-    return _Store(path, opens, lambda group, name: group[name], files, _in_zarr).open(
-        inside, memory
-    )
+    there = path.absolute()
+    files = partial(_files_below, there)
+    return _Store(path, there, _zarr_root, _zarr_child, files, _in_zarr).open(inside, memory)
 
 
 def open_anndata(adata: Any, memory: Any) -> Found:
@@ -121,16 +72,33 @@ def open_anndata(adata: Any, memory: Any) -> Found:
 
 
 class _Store(NamedTuple):
-    """A store that can be opened again for every read, so that threads share nothing."""
+    """A store that can be opened again for every read, so that threads share nothing.
+
+    ``path`` is for messages, ``place`` is where it lies.
+    """
 
     path: Path
-    opens: Opens
-    child: Callable[[Any, str], Any]
+    place: Path
+    root: Callable[[Path], Any]  # a context manager
+    child: Callable[[Path, Any, str], Any]
     files: Callable[[], list[Path]]
     packed: Callable[[int, int], int]  # what reading blocks of chunks takes, as in ``Rectangle``
 
+    def read(self, name: str, rows: slice, columns: slice) -> np.ndarray:
+        """A part of an array in it."""
+        with self.root(self.place) as root:
+            return np.asarray(self._node(root, name)[rows, columns])
+
+    def read_stored(self, name: str, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        """Stored numbers of a sparse matrix in it, and their places in their lines."""
+        with self.root(self.place) as root:
+            group = self._node(root, name)
+            data, indices = (self.child(self.path, group, part) for part in ("data", "indices"))
+            return np.asarray(data[first:last]), np.asarray(indices[first:last])
+
     def open(self, inside: str, memory: Any) -> Found:
-        with self.opens() as root:
+        """Find what is meant."""
+        with self.root(self.place) as root:
             name, labels, columns = inside.strip("/"), None, None
             is_anndata = not hasattr(root, "shape") and {"X", "obs", "var"} <= set(root)
             if is_anndata:
@@ -158,14 +126,14 @@ class _Store(NamedTuple):
             if hasattr(node, "shape") or part not in node:
                 held = ", ".join(self._arrays(root)) or "nothing that can be used"
                 raise InputError(f"{self.path} has no {name!r}; it holds {held}")
-            node = self.child(node, part)
+            node = self.child(self.path, node, part)
         return node
 
     def _arrays(self, group: Any, above: str = "") -> Iterator[str]:
         """Names of what could be rows, at any depth."""
         for name in sorted(group):
             try:
-                node = self.child(group, name)
+                node = self.child(self.path, group, name)
             except InputError:  # a link: told if it is asked for
                 continue
             if hasattr(node, "shape"):
@@ -189,12 +157,12 @@ class _Store(NamedTuple):
 
     def _index(self, root: Any, which: str) -> Names:
         """Row or column names of AnnData."""
-        frame = self.child(root, which)
+        frame = self.child(self.path, root, which)
         name = frame.attrs.get("_index", "_index")
         name = name.decode() if isinstance(name, bytes) else str(name)
         if hasattr(frame, "shape") or name not in frame:
             return None
-        found = self.child(frame, name)
+        found = self.child(self.path, frame, name)
         if not hasattr(found, "shape") or len(found.shape) != 1:
             return None
         pieces = range(0, found.shape[0], _names)
@@ -210,17 +178,13 @@ class _Store(NamedTuple):
             )
         _warn_unwritten(node, what)
 
-        def read(rows: slice, columns: slice) -> np.ndarray:
-            with self.opens() as root:
-                return np.asarray(self._node(root, name)[rows, columns])
-
         grain = getattr(node, "shards", None) or node.chunks
         n, p = node.shape
         rectangle = Rectangle(
             what,
             (n, p),
             node.dtype,
-            read,
+            partial(self.read, name),
             self.files,
             held=names + _place * len(self.files()),
             library=_library,
@@ -240,30 +204,83 @@ class _Store(NamedTuple):
         if not {"data", "indices", "indptr"} <= set(node) or shape is None:
             raise InputError(f"{what} is a group, neither an array nor a sparse matrix")
         n, p = (int(each) for each in shape)
-        parts = {part: self.child(node, part) for part in ("data", "indices", "indptr")}
+        names = "data", "indices", "indptr"
+        parts = {part: self.child(self.path, node, part) for part in names}
         refuse_type(parts["data"].dtype, what)
         by_columns = kind.startswith("csc")
         ends = np.asarray(parts["indptr"][...], np.int64)
         stored = int(parts["data"].shape[0])  # a Zarr array has no length
 
-        def read(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
-            with self.opens() as root:
-                group = self._node(root, name)
-                some = slice(first, last)
-                return (
-                    np.asarray(self.child(group, "data")[some]),
-                    np.asarray(self.child(group, "indices")[some]),
-                )
-
         lying = (p, n) if by_columns else (n, p)
-        found = SparseFile(
-            Stored(what, lying, ends, stored, parts["data"].dtype, read, self.files), memory
-        )
+        read, kind = partial(self.read_stored, name), parts["data"].dtype
+        found = SparseFile(Stored(what, lying, ends, stored, kind, read, self.files), memory)
         if by_columns or 16 * stored <= budget(memory) // 3:
             found.refuse_beyond(budget(memory), by_columns)
             whole = found.whole()
             return SparseRows(whole.T.tocsr() if by_columns else whole, memory)
         return found
+
+
+# Functions that other machines know as well -------------------------------------------------------
+
+
+@contextmanager
+def _hdf5_root(path: Path) -> Iterator[Any]:
+    try:
+        import h5py
+    except ImportError:
+        raise InputError(
+            f'{path}: HDF5 files need the package h5py: pip install "gramian[hdf5]"'
+        ) from None
+    try:
+        file = h5py.File(path, "r")
+    except OSError as error:
+        why = "the file is cut short" if "truncated" in str(error) else str(error)
+        raise InputError(f"{path} cannot be read as HDF5: {why}") from None
+    with file:
+        yield file
+
+
+def _hdf5_child(path: Path, group: Any, name: str) -> Any:
+    import h5py
+
+    link = group.get(name, getlink=True)
+    if not isinstance(link, h5py.HardLink):
+        raise InputError(
+            f"{path}: {name!r} is a link to {getattr(link, 'filename', 'elsewhere')!r}, and "
+            "links are not followed; name the data themselves, or copy them into one file"
+        )
+    found = group[name]
+    if isinstance(found, h5py.Dataset) and (found.is_virtual or found.external):
+        raise InputError(
+            f"{path}: {name!r} is kept in other files, which are not followed; copy the data "
+            "into one file"
+        )
+    return found
+
+
+@contextmanager
+def _zarr_root(path: Path) -> Iterator[Any]:
+    try:
+        import zarr
+    except ImportError:
+        raise InputError(
+            f'{path}: Zarr stores need the package zarr: pip install "gramian[zarr]"'
+        ) from None
+    try:
+        root = zarr.open(path, mode="r")
+    except Exception as error:  # codecs, metadata: each has errors of its own
+        why = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"{path} cannot be read as a Zarr store: {why}") from error
+    yield root
+
+
+def _zarr_child(path: Path, group: Any, name: str) -> Any:
+    return group[name]
+
+
+def _files_below(path: Path) -> list[Path]:
+    return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
 
 
 def _in_hdf5(block: int, threads: int) -> int:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gramian.data.dask.blocks import equal_parts
+from gramian.data.dask.cluster import sent_once
 from gramian.data.dask.rows import DaskRows
-from gramian.data.npy import NpyRows
 from gramian.data.plink import BedRows
-from gramian.data.pread import State, same_there, state_of
+from gramian.data.sparse import SparseRows
+from gramian.data.sparse_file import SparseFile
 from gramian.errors import InputError
 from gramian.maps import Array
 
@@ -66,32 +66,61 @@ def block_bytes(size: int) -> int:
 
 
 def in_blocks(X: Any) -> Any:
-    """An array, or rows of a .npy or .bed file, in blocks that workers read themselves."""
+    """An array, or rows of a file, in blocks: those of files are read by the workers."""
     import dask.array as da
 
-    if isinstance(X, np.ndarray):
-        return da.from_array(X, chunks=(max(_sent // max(X[:1].nbytes, 1), 1), -1))
-    rows = getattr(X, "rows", None)
+    rows = getattr(X, "rows", X)
     if isinstance(rows, BedRows):
         return X._replace(rows=BedOnWorkers(rows))
-    if not isinstance(rows, NpyRows):
+    if isinstance(rows, SparseRows):
+        return _sparse_blocks(rows.X)
+    if getattr(rows, "resident", True):
+        held = rows if isinstance(rows, np.ndarray) else rows.read_rows(slice(0, rows.shape[0]))
+        return da.from_array(held, chunks=(max(_sent // max(held[:1].nbytes, 1), 1), -1))
+    there = rows.sent()
+    if there is None:
         raise InputError(
-            "on a cluster a table that fits in memory, a .npy file or a .bed file can be used; "
-            "convert the data to .npy, or leave --scheduler out"
+            "on a cluster a table that fits in memory can be used, or a file that workers read "
+            "in parts: .npy, .parquet, .feather, .zarr, .h5, .h5ad or .bed; convert the data, or "
+            "leave --scheduler out"
         )
-    along = 1 if rows.flip else 0
-    line = rows.shape[1 - along] * rows.dtype.itemsize
-    size = rows.shape[along] * line
-    sizes = equal_parts(rows.shape[along], -(-size // block_bytes(size)))
-    chunks = ((rows.shape[0],), tuple(sizes)) if rows.flip else (tuple(sizes), (rows.shape[1],))
+    return _read_there(there)
+
+
+def _read_there(rows: Any) -> Any:
+    """Rows of a file as a Dask array, whose blocks are read where they are needed."""
+    import dask.array as da
+
+    sparse = isinstance(rows, SparseFile)
+    n, p = rows.shape
+    size = 16 * rows.stored.entries if sparse else n * p * rows.dtype.itemsize
+    sizes = tuple(b - a for a, b in rows.spans(block_bytes(size)))
     return da.map_blocks(
         _read_block,
-        Path(rows.path).resolve(),
-        state_of(rows.path),
-        chunks=chunks,
+        rows=sent_once(rows),
+        chunks=((n,), sizes) if rows.flip else (sizes, (p,)),
         dtype=rows.dtype,
-        meta=np.empty((0, 0), rows.dtype),
+        meta=_no_rows(rows.dtype) if sparse else np.empty((0, 0), rows.dtype),
     )
+
+
+def _sparse_blocks(X: Any) -> Any:
+    """A sparse matrix in memory, sent in parts."""
+    import dask.array as da
+    from dask.base import tokenize
+
+    each = max(_sent * X.shape[0] // max(12 * X.nnz, 1), 1)
+    starts = range(0, X.shape[0], each)
+    name = f"sparse-{tokenize(X)}"
+    graph = {(name, i, 0): X[a : a + each] for i, a in enumerate(starts)}
+    sizes = tuple(part.shape[0] for part in graph.values())
+    return da.Array(graph, name, (sizes, (X.shape[1],)), meta=_no_rows(X.dtype))
+
+
+def _no_rows(dtype: Any) -> Any:
+    from scipy.sparse import csr_array
+
+    return csr_array((0, 0), dtype=dtype)
 
 
 def _decoded(bed: BedRows, block_info: Any = None) -> Array:
@@ -99,8 +128,10 @@ def _decoded(bed: BedRows, block_info: Any = None) -> Array:
     return np.ascontiguousarray(bed.arrived()._lead(a, b).T)
 
 
-def _read_block(path: Path, state: State, block_info: Any = None) -> Array:
+def _read_block(rows: Any = None, block_info: Any = None) -> Any:
+    """A block of a file, on a worker."""
     (a, b), (c, d) = block_info[None]["array-location"]
-    same_there(path, state)
-    rows = NpyRows(path)
+    rows = rows.arrived()
+    if isinstance(rows, SparseFile):
+        return rows.csr(a, b)
     return np.ascontiguousarray(rows._lead(c, d).T) if rows.flip else rows._lead(a, b)
