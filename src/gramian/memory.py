@@ -16,6 +16,7 @@ from gramian.errors import InputError
 THIN = 640  # products YY' of up to this many rows use our own tiles, more of them BLAS
 WIDE = 2_800  # cross products up to this many columns: our tiles, and a total for each thread
 _units = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_proc, _mounted = Path("/proc"), Path("/sys/fs/cgroup")
 _example = "use a size such as '500MB', '4GB' or '2GiB'"
 
 
@@ -27,7 +28,7 @@ def available() -> int:
 
 def limit() -> int | None:
     """Bytes that the container (cgroup) of this process may use; ``None`` without such a limit."""
-    return min((most for most, _ in _container() if most < 2**60), default=None)
+    return min((most for most, _ in _container()), default=None)
 
 
 def budget(memory: int | float | str | None) -> int:
@@ -76,17 +77,45 @@ def in_words(size: float) -> str:
 
 
 def _container() -> Iterator[tuple[int, int]]:
-    """Limit and use of every memory controller that has both."""
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        most, now = _read_int(Path(limit)), _read_int(Path(used))
-        if most is not None and now is not None:
-            yield most, now
+    """Limit and use of every group (cgroup) with a limit that this process is in, at any height.
+
+    Pages of files that were read count as used there, but are given back when others need them.
+    """
+    for folder, limit, used, files in _groups():
+        most = _read_int(folder / limit)
+        if most is None or most >= 2**60:
+            continue
+        now = _read_int(folder / used)
+        if now is not None:
+            yield most, max(now - _file_pages(folder / "memory.stat", files), 0)
+
+
+def _groups() -> Iterator[tuple[Path, str, str, str]]:
+    """Folders of all groups of this process, and what their files are called."""
+    try:
+        lines = (_proc / "self/cgroup").read_text().splitlines()
+    except OSError:  # not Linux
+        return
+    for line in lines:
+        number, controllers, path = line.split(":", 2)
+        if "memory" in controllers.split(","):  # version 1
+            root, names = _mounted / "memory", ("limit_in_bytes", "usage_in_bytes", "total_")
+        elif number == "0":
+            root, names = _mounted, ("max", "current", "")
+        else:
+            continue
+        inside = Path(path.lstrip("/"))
+        for each in (inside, *inside.parents) if inside.parts else (inside,):
+            yield root / each, f"memory.{names[0]}", f"memory.{names[1]}", names[2]
+
+
+def _file_pages(stat: Path, prefix: str) -> int:
+    """Bytes of files that were read and are kept as long as nobody needs the room."""
+    try:
+        known = dict(line.split() for line in stat.read_text().splitlines())
+        return sum(int(known[f"{prefix}{kind}_file"]) for kind in ("inactive", "active"))
+    except (OSError, ValueError, KeyError):
+        return 0
 
 
 def _free_physical() -> int:
