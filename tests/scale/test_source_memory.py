@@ -98,7 +98,7 @@ def write(kind, folder, n, p, times=1):
     return WRITERS[kind](folder, X)
 
 
-def kept(found, cap):
+def kept(found, cap, unseen=5):
     """The budget is kept, and the plan said what was needed: to 20 %, or what cannot be seen."""
     used, planned = found["used"] / 1e6, found["planned"] / 1e6
     assert not found["resident"] and found["size"] > cap
@@ -106,10 +106,11 @@ def kept(found, cap):
     assert used <= 1.1 * cap / 1e6, f"{used:.0f} MB used, {cap / 1e6:.0f} MB allowed"
     share = 0.2 * max(used, planned)
     # A process with room left from its imports asks for less: a little too much may be foretold.
-    within = -max(share, 5) <= planned - used <= max(share, 8)
+    within = -max(share, unseen) <= planned - used <= max(share, 8)
     assert within, f"{used:.1f} MB used, {planned:.1f} foretold"
 
 
+UNSEEN = {"csv": 8}  # MB: freed text is given back in the background, later on a busy machine
 QUICK = ["npy", "npy, by columns", "zarr 3", "csv", "parquet", "feather"]
 
 
@@ -118,7 +119,7 @@ def test_small_files_keep_small_budgets(tmp_path, kind):
     cap = 40_000_000
     warm = write(kind, tmp_path / "warm", 20_000, 40)
     path = write(kind, tmp_path / "big", 20_000, 150, 3)
-    kept(measured(path, [str(warm)], cap), cap)
+    kept(measured(path, [str(warm)], cap), cap, UNSEEN.get(kind, 5))
 
 
 LARGE = ["zarr 3", "hdf5", "hdf5, chunked", "h5ad", "csv", "parquet", "feather", "feather, packed"]
@@ -131,7 +132,7 @@ def test_large_files_keep_their_budgets(tmp_path, kind, cap):
     warm = write(kind, tmp_path / "warm", 20_000, 40)
     times = 4 if kind == "csv" else 6  # text is slow to write
     path = write(kind, tmp_path / "big", 40_000, 300, times)
-    kept(measured(path, [str(warm)], cap), cap)
+    kept(measured(path, [str(warm)], cap), cap, UNSEEN.get(kind, 5))
 
 
 SHAPES = {
