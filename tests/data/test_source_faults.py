@@ -410,16 +410,16 @@ def test_system_errors_and_short_reads_at_every_read(tmp_path, monkeypatch):
 @pytest.mark.parametrize("kind", ["csv", "images"])
 def test_disk_full_at_every_write_of_the_temporary_copy(tmp_path, monkeypatch, kind):
     path = WRITERS[kind](tmp_path, numbers(kind, 2000, 40))
-    write, count, at = os.write, 0, 0
+    write, count, at = os.pwrite, 0, 0
 
-    def full(file, data):
+    def full(file, data, where):
         nonlocal count
         count += 1
         if count == at:
             raise OSError(28, "No space left on device")
-        return write(file, data[: max(len(data) // 2, 1)])  # short writes go on
+        return write(file, data[: max(len(data) // 2, 1)], where)  # short writes go on
 
-    monkeypatch.setattr(stage.os, "write", full)
+    monkeypatch.setattr(stage.os, "pwrite", full)
     with staging(kind):
         open_rows(path, SMALL)
     total, names = count, sorted(tmp_path.iterdir())

@@ -310,7 +310,7 @@ def test_bad_parameters():
 
 
 def test_refused_for_memory():
-    with pytest.raises(MemoryRefusedError, match="products of 600 x 600 values need"):
+    with pytest.raises(MemoryRefusedError, match="products of 600 x 600 values, and"):
         parallel_analysis(np.random.default_rng(0).random((600, 600)), memory="2MB")
 
 

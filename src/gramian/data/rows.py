@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from itertools import pairwise
-from math import prod
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class RowBlocked(ImplicitMap):
         self.known_cross: KnownCross | None = None
         self._allowed = budget(memory)
         self.block_bytes = min(_block_bytes, max(self._allowed // 32, 65_536))
-        self._passes = [0]  # shared with the centered map that ``then`` makes
+        self._passes = [0.0]  # shared with the centered map that ``then`` makes
 
     # What a storage must say -----------------------------------------------------------------
 
@@ -84,8 +84,8 @@ class RowBlocked(ImplicitMap):
 
     @property
     def passes(self) -> int:
-        """Visits to the data so far."""
-        return self._passes[0]
+        """Visits to the data so far, parts of one counted together."""
+        return ceil(self._passes[0] - 1e-6)
 
     @property
     def resident(self) -> bool:

@@ -53,16 +53,16 @@ class Stage:
     def add(self, block: Array) -> None:
         """Write some more rows."""
         view = memoryview(np.ascontiguousarray(block, self.dtype).reshape(-1).view(np.uint8))  # type: ignore[arg-type]
-        try:
-            while len(view):
-                view = view[os.write(self.file.descriptor, view) :]
-        except OSError as error:
-            raise GramianError(
-                f"{self.name}: its temporary copy in {self.folder} cannot be written after "
-                f"{self.count} rows ({error.strerror or error}); free some space, or name a folder "
-                "with more (environment variable TMPDIR)"
-            ) from error
+        self._write(view, self.count * self.width * self.dtype.itemsize)
         self.count += len(block)
+
+    def add_turned(self, rows: slice, block: Array) -> None:
+        """Write a block of rows of a table of which a row is kept as a column."""
+        lines = np.ascontiguousarray(block.T, self.dtype)
+        for i, line in enumerate(lines):
+            at = (i * self.width + rows.start) * self.dtype.itemsize
+            self._write(memoryview(line.view(np.uint8)), at)  # type: ignore[arg-type]
+        self.count = len(lines)
 
     def rows(self, memory: Any) -> StagedRows:
         """What was written; that there is a copy is said aloud."""
@@ -79,6 +79,18 @@ class Stage:
             stacklevel=3,
         )
 
+    def _write(self, view: memoryview, at: int) -> None:
+        try:
+            while len(view):
+                done = _write_at(self.file.descriptor, view, at)
+                view, at = view[done:], at + done
+        except OSError as error:
+            raise GramianError(
+                f"{self.name}: its temporary copy in {self.folder} cannot be written after "
+                f"{self.count} rows ({error.strerror or error}); free some space, or name a folder "
+                "with more (environment variable TMPDIR)"
+            ) from error
+
 
 class StagedRows(NpyRows):
     """Rows of a temporary copy."""
@@ -92,6 +104,14 @@ class StagedRows(NpyRows):
 
     def sent(self) -> None:
         """Nobody else can reach the copy."""
+
+    def lines(self, start: int, stop: int) -> Array:
+        """Rows start:stop as they are stored."""
+        return self._lead(start, stop)
+
+    def slab(self, start: int, stop: int) -> Array:
+        """Columns start:stop of all rows."""
+        return self._minor(start, stop)
 
     @property
     def library_bytes(self) -> int:
@@ -112,6 +132,14 @@ class StagedRows(NpyRows):
     @contextmanager
     def _opened(self) -> Iterator[int]:
         yield self._file.descriptor
+
+
+def _write_at(file: int, view: memoryview, at: int) -> int:
+    """Write from byte ``at`` of a file on; how many bytes went."""
+    if hasattr(os, "pwrite"):
+        return os.pwrite(file, view, at)
+    os.lseek(file, at, os.SEEK_SET)  # Windows; a copy has one writer
+    return os.write(file, view)
 
 
 class _Descriptor:

@@ -27,6 +27,7 @@ def read_variables(Y: Any, a: int, b: int, out: Array) -> None:
             out[...] = Y._centered(Y._lead(a, b), lead=(a, b))
         else:
             out[...] = Y._centered(Y._minor(a, b), minor=(a, b)).T
+    Y._passes[0] -= 1 - (b - a) / Y.shape[1]  # a part of a visit
 
 
 def _by_rows(Y: Any, a: int, b: int, out: Array) -> None:

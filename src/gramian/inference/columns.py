@@ -2,6 +2,10 @@
 
 Y' is p rows of n numbers. Where it fits into a quarter of the budget it is kept, else a block of
 columns is read whenever it is needed. Products are those of the smaller side, Y'Y or YY'.
+
+Tall data beyond the budget are copied once to a temporary file that lies by columns, and each
+replicate goes to one as well: columns are permuted a few at a time, and multiplied all at once, a
+slab of rows after the other.
 """
 
 from __future__ import annotations
@@ -12,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from gramian.data.stage import Stage, StagedRows
 from gramian.data.variables import read_variables
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.loops.threads import thread_count
 from gramian.maps import Array
 from gramian.memory import budget, in_words
+from gramian.show.text import count
 from gramian.spectral.solvers import LAPACK_LIMIT
 
 _block_bytes = 2**25  # of columns permuted at a time, were they float64; eight columns at least
@@ -36,6 +42,12 @@ class Columns:
         n, p = self.shape
         self.step = max(1, min(p, min(max(_block_bytes, 64 * n), self.room // 16) // (8 * n)))
         self._refuse_too_large()
+        resident = getattr(Y, "resident", True)
+        beyond = n * p > self.room // 16 if not resident else 8 * n * p > self.room
+        self.by_file = n >= p and beyond
+        self._copy: StagedRows | None = None
+        if self.by_file and not resident and not getattr(Y, "flip", False):
+            self._copy = self._turned_copy()
         self._measure()
 
     def blocks(self) -> list[tuple[int, int]]:
@@ -71,6 +83,8 @@ class Columns:
         """Y'Y or YY', the smaller, from blocks of columns given by ``read``."""
         n, p = self.shape
         blocks = self.blocks()
+        if self.by_file and len(blocks) > 1:
+            return self._products_by_file(read, dtype)
         if len(blocks) == 1:
             A = read(0, p) if p <= n else read(0, p).T
             return np.asarray(A @ A.T)
@@ -90,8 +104,41 @@ class Columns:
 
     def spectrum(self) -> Array:
         """All min(n, p) eigenvalues of Y'Y, largest first."""
-        C = self.products(self.read, np.float64)
+        if self._copy is None:
+            C = self.products(self.read, np.float64)
+        else:
+            C = self._slab_products(self._copy, np.float64) * self.gain**2
         return np.maximum(np.linalg.eigvalsh(C)[::-1], 0.0)
+
+    def _products_by_file(self, read: Callable[[int, int], Array], dtype: Any) -> Array:
+        """Y'Y of columns that are written to a temporary file first."""
+        replicate = self._stage(dtype)
+        for a, b in self.blocks():
+            replicate.add(read(a, b))
+        return self._slab_products(StagedRows(replicate, self.room), dtype)
+
+    def _slab_products(self, turned: StagedRows, dtype: Any) -> Array:
+        """Y'Y, in float64, of columns that lie one after the other in a file."""
+        n, p = self.shape
+        C = np.zeros((p, p))
+        step = max(min(self.room // (128 * p), n), 1)
+        for a in range(0, n, step):
+            S = turned.slab(a, min(a + step, n)).astype(dtype, copy=False)
+            C += S @ S.T
+        return C
+
+    def _turned_copy(self) -> StagedRows:
+        """Y by columns, in a temporary file; one pass."""
+        n, p = self.shape
+        copy = self._stage(self.Y.dtype)
+        for rows, block in self.Y.blocks():
+            copy.add_turned(rows, block)
+        copy.say(n * p * self.Y.dtype.itemsize)
+        return StagedRows(copy, self.room)
+
+    def _stage(self, dtype: Any) -> Stage:
+        path = getattr(self.Y, "path", None)
+        return Stage(path.name if path else "the table", path, self.shape[0], dtype)
 
     def _measure(self) -> None:
         """Sizes of the columns, and the gain that brings the largest near 1."""
@@ -114,21 +161,19 @@ class Columns:
         needed = thread_count() * (16 * q * q + 8 * n * self.step)
         if needed > self.room // 2:
             raise MemoryRefusedError(
-                f"the products of {n} x {p} values need {in_words(needed)} beyond the data, of a "
-                f"budget of {in_words(self.room)}; raise memory=, or give a sample of the rows"
-            )
-        fit = max(1, self.room // (128 * n))
-        if n >= p > 16 * fit:
-            raise MemoryRefusedError(
-                f"whole columns must be in memory to be permuted, and only {fit} of {p} fit "
-                f"into a budget of {in_words(self.room)}; raise memory= to "
-                f"{in_words(8 * n * p)}, or give a sample of the rows"
+                f"products of {n} x {p} values, and {count(self.step, 'column')} at a time to be "
+                f"permuted, need {in_words(needed)} beyond the data, which is more than half of "
+                f"a budget of {in_words(self.room)}; raise memory= to {in_words(2.05 * needed)}, "
+                "or give a sample of the rows"
             )
 
     def _fetch(self, a: int, b: int, dtype: Any) -> Array:
         out = np.empty((b - a, self.shape[0]), dtype)
         if self.gain == 1 or dtype == np.float64:
-            read_variables(self.Y, a, b, out)
+            if self._copy is None:
+                read_variables(self.Y, a, b, out)
+            else:
+                out[...] = self._copy.lines(a, b)
             out *= self.gain
             return out
         # values beyond the range of float32 must be scaled before they become float32
