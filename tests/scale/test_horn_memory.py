@@ -108,3 +108,37 @@ def test_tall_data_that_cannot_be_permuted_in_memory_are_refused(tmp_path):
     number = str(no.value).partition("raise memory= to ")[2].partition(",")[0]
     with pytest.warns(GramianWarning, match="temporary file"):
         parallel_analysis(tmp_path / "tall.npy", n_permutations=19, memory=number)
+
+
+def test_plan_with_horn_refuses_what_the_fit_refuses(tall):
+    from gramian import PCA
+
+    for doing in (PCA("horn", memory="5MB").plan, PCA("horn", memory="5MB").fit):
+        with pytest.raises(MemoryRefusedError, match="to be permuted"):
+            doing(tall)
+    assert PCA("horn", memory="24MB").plan(tall).bytes < 24e6
+
+
+def test_a_report_without_room_for_the_band_is_written(tall, tmp_path):
+    from gramian import PCA
+
+    X = np.load(tall)[:10_000]
+    assert PCA(2).fit(X).to_embedding(X, details=True).chance is not None
+    model = PCA(2, memory="1MB").fit(X)
+    assert model.to_embedding(X, details=True).chance is None
+
+
+def test_deflated_analysis_of_tall_data_keeps_to_blocks(tall):
+    """Axes are taken away from a block of columns at a time."""
+    from gramian.inference import deflated_parallel_analysis
+
+    X = np.load(tall)[:100_000].astype(np.float64)
+    np.save(tall.parent / "most.npy", X)
+    wanted = deflated_parallel_analysis(X, n_permutations=19)
+    with pytest.warns(GramianWarning, match="temporary file"):
+        found = deflated_parallel_analysis(
+            tall.parent / "most.npy", n_permutations=19, memory="16MB"
+        )
+    assert found.n_components == wanted.n_components == 3
+    assert np.array_equal(found.p_values, wanted.p_values)
+    assert np.allclose(found.null_mean, wanted.null_mean, rtol=1e-6)

@@ -61,7 +61,7 @@ class Stage:
         lines = np.ascontiguousarray(block.T, self.dtype)
         for i, line in enumerate(lines):
             at = (i * self.width + rows.start) * self.dtype.itemsize
-            self._write(memoryview(line.view(np.uint8)), at)  # type: ignore[arg-type]
+            self._write(memoryview(line.view(np.uint8)), at)
         self.count = len(lines)
 
     def rows(self, memory: Any) -> StagedRows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gramian.data.door import open_rows
+from gramian.errors import MemoryRefusedError
 from gramian.evidence import ChanceSpectrum
 from gramian.inference.horn import parallel_analysis
 
@@ -20,7 +21,7 @@ _SECONDS = 0.8
 def chance_band(
     X: Any, *, scale: str | None = None, memory: Any = None, random_state: Any = None
 ) -> ChanceSpectrum | None:
-    """Eigenvalues of permuted data, or ``None`` where that would take more than about a second.
+    """Eigenvalues of permuted data; ``None`` where that takes over a second, or too much memory.
 
     Parameters
     ----------
@@ -37,8 +38,10 @@ def chance_band(
     affordable = [R for R in (199, 99, 39, 19) if R * each <= _SECONDS]
     if not affordable or min(n, p) < 2:
         return None
-    found = parallel_analysis(
-        X, n_permutations=affordable[0], scale=scale, memory=memory, random_state=random_state
-    )
+    how = {"scale": scale, "memory": memory, "random_state": random_state}
+    try:
+        found = parallel_analysis(X, n_permutations=affordable[0], **how)
+    except MemoryRefusedError:
+        return None
     low, middle, high = found.quantiles([0.05, 0.5, 0.95])
     return ChanceSpectrum(low, middle, high, found.n_components, found.n_permutations)

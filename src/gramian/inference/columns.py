@@ -39,15 +39,10 @@ class Columns:
         self.gain = 1.0
         self.kept: dict[Any, Array] = {}
         self._turn = threading.Lock()
-        n, p = self.shape
-        self.step = max(1, min(p, min(max(_block_bytes, 64 * n), self.room // 16) // (8 * n)))
+        self.step = _step(self.shape, self.room)
         self._refuse_too_large()
-        resident = getattr(Y, "resident", True)
-        beyond = n * p > self.room // 16 if not resident else 8 * n * p > self.room
-        self.by_file = n >= p and beyond
-        self._copy: StagedRows | None = None
-        if self.by_file and not resident and not getattr(Y, "flip", False):
-            self._copy = self._turned_copy()
+        self.by_file, self._copy = self._set_aside()
+        self._beside: tuple[Array, Array, Columns] | None = None
         self._measure()
 
     def blocks(self) -> list[tuple[int, int]]:
@@ -74,9 +69,9 @@ class Columns:
         """The columns of Y - Y V V', V orthonormal: what is left beside some axes."""
         other = object.__new__(Columns)
         other.__dict__.update(self.__dict__)
-        rest = self.read(0, self.shape[1])
-        rest = rest - V @ (V.T @ rest)
-        other.kept = {np.dtype(np.float64): rest, np.dtype(np.float32): rest.astype(np.float32)}
+        other.kept, other._turn = {}, threading.Lock()
+        scores = sum(V[a:b].T @ self.read(a, b) for a, b in self.blocks())
+        other._beside = V, np.asarray(scores), self
         return other
 
     def products(self, read: Callable[[int, int], Array], dtype: Any) -> Array:
@@ -104,11 +99,13 @@ class Columns:
 
     def spectrum(self) -> Array:
         """All min(n, p) eigenvalues of Y'Y, largest first."""
+        return np.maximum(np.linalg.eigvalsh(self.own_products())[::-1], 0.0)
+
+    def own_products(self) -> Array:
+        """Y'Y or YY', the smaller, as the data are."""
         if self._copy is None:
-            C = self.products(self.read, np.float64)
-        else:
-            C = self._slab_products(self._copy, np.float64) * self.gain**2
-        return np.maximum(np.linalg.eigvalsh(C)[::-1], 0.0)
+            return self.products(self.read, np.float64)
+        return self._slab_products(self._copy, np.float64) * self.gain**2
 
     def _products_by_file(self, read: Callable[[int, int], Array], dtype: Any) -> Array:
         """Y'Y of columns that are written to a temporary file first."""
@@ -127,8 +124,16 @@ class Columns:
             C += S @ S.T
         return C
 
+    def _set_aside(self) -> tuple[bool, StagedRows | None]:
+        """Whether replicates go to a file, and Y by columns in one: tall data beyond the budget."""
+        (n, p), resident = self.shape, getattr(self.Y, "resident", True)
+        beyond = 8 * n * p > self.room if resident else 16 * n * p > self.room
+        if n < p or not beyond:
+            return False, None
+        return True, None if resident or getattr(self.Y, "flip", False) else self._turned_copy()
+
     def _turned_copy(self) -> StagedRows:
-        """Y by columns, in a temporary file; one pass."""
+        """One pass."""
         n, p = self.shape
         copy = self._stage(self.Y.dtype)
         for rows, block in self.Y.blocks():
@@ -150,25 +155,17 @@ class Columns:
             self.sizes = self.sizes * self.gain
 
     def _refuse_too_large(self) -> None:
-        """Before anything is read: products of the smaller side must fit, for every thread."""
-        n, p = self.shape
-        q = min(n, p)
-        if q > LAPACK_LIMIT:
-            raise InputError(
-                f"the smaller side of the data is {q}, more than LAPACK can take ({LAPACK_LIMIT}); "
-                "give a sample of the rows or of the columns"
-            )
-        needed = thread_count() * (16 * q * q + 8 * n * self.step)
-        if needed > self.room // 2:
-            raise MemoryRefusedError(
-                f"products of {n} x {p} values, and {count(self.step, 'column')} at a time to be "
-                f"permuted, need {in_words(needed)} beyond the data, which is more than half of "
-                f"a budget of {in_words(self.room)}; raise memory= to {in_words(2.05 * needed)}, "
-                "or give a sample of the rows"
-            )
+        """Before anything is read."""
+        permuting_bytes(self.shape, self.room)
 
     def _fetch(self, a: int, b: int, dtype: Any) -> Array:
         out = np.empty((b - a, self.shape[0]), dtype)
+        if self._beside is not None:
+            V, scores, whole = self._beside
+            for c in range(a, b, self.step):
+                d = min(c + self.step, b)
+                out[c - a : d - a] = whole.read(c, d) - V[c:d] @ scores
+            return out
         if self.gain == 1 or dtype == np.float64:
             if self._copy is None:
                 read_variables(self.Y, a, b, out)
@@ -197,6 +194,10 @@ class FarColumns(Columns):
     def _refuse_too_large(self) -> None:
         """A worker will, if it must."""
 
+    def _set_aside(self) -> tuple[bool, StagedRows | None]:
+        """Nor is anything copied here."""
+        return False, None
+
 
 def columns_of(Y: Any, memory: Any = None) -> Columns:
     """The variables of centered rows."""
@@ -207,3 +208,28 @@ def _measured(Y: Any, memory: int) -> tuple[float, Array, Array]:
     """Gain, sizes and spectrum: what a worker says of its rows."""
     columns = Columns(Y, memory)
     return columns.gain, columns.sizes, columns.spectrum()
+
+
+def permuting_bytes(shape: tuple[int, int], room: int) -> int:
+    """What replicates take beyond the data, on every thread; refused where that is too much."""
+    (n, p), q, step = shape, min(shape), _step(shape, room)
+    if q > LAPACK_LIMIT:
+        raise InputError(
+            f"the smaller side of the data is {q}, more than LAPACK can take ({LAPACK_LIMIT}); "
+            "give a sample of the rows or of the columns"
+        )
+    needed = thread_count() * (16 * q * q + 8 * n * step)
+    if needed > room // 2:
+        raise MemoryRefusedError(
+            f"products of {n} x {p} values, and {count(step, 'column')} at a time to be "
+            f"permuted, need {in_words(needed)} beyond the data, which is more than half of "
+            f"a budget of {in_words(room)}; raise memory= to {in_words(2.05 * needed)}, "
+            "or give a sample of the rows"
+        )
+    return needed
+
+
+def _step(shape: tuple[int, int], room: int) -> int:
+    """Columns at a time."""
+    n, p = shape
+    return max(1, min(p, min(max(_block_bytes, 64 * n), room // 16) // (8 * n)))

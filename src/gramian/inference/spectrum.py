@@ -69,10 +69,9 @@ class Centered:
 
     def axes(self, k: int) -> Array:
         """The first ``k`` axes, p x k; ``k`` is at most the rank."""
-        Y = self.columns.read(0, self.shape[1])
-        C = self.columns.products(self.columns.read, np.float64)
-        U = np.linalg.eigh(C)[1][:, ::-1][:, :k]
-        V = U if len(C) == len(Y) else Y @ U
+        columns, (n, p) = self.columns, self.shape
+        U = np.linalg.eigh(columns.own_products())[1][:, ::-1][:, :k]
+        V = U if p <= n else np.concatenate([columns.read(a, b) @ U for a, b in columns.blocks()])
         return np.asarray(V / np.linalg.norm(V, axis=0))
 
     def in_units(self, values: Array) -> Array:

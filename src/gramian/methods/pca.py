@@ -11,6 +11,7 @@ complex of statistical variables into principal components, J. Educ. Psych. 24 (
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +21,11 @@ from gramian.data.moments import units_of
 from gramian.errors import InputError
 from gramian.inference.band import chance_band
 from gramian.inference.choose import checked_components, share_reached
+from gramian.inference.columns import permuting_bytes
 from gramian.inference.horn import horn_components
 from gramian.inference.minka import minka_dimension
 from gramian.maps import Array
+from gramian.memory import budget
 from gramian.methods.embedder import generator, warn, weights_of
 from gramian.methods.linear import LinearEmbedder, counting
 from gramian.spectral.eigenpairs import symmetric
@@ -150,8 +153,11 @@ class PCA(LinearEmbedder):
         k = checked_components(self.n_components, most)
         if isinstance(k, float | str):  # decided on the way: as many as are looked at first
             k = most if most <= 600 or k == "mle" else 64
-        found = plan_axes(rows, k, self.solver, self.memory)
-        return expected(found, rows, k)
+        found = expected(plan_axes(rows, k, self.solver, self.memory), rows, k)
+        if self.n_components == "horn" and not hasattr(rows, "spread"):
+            needed = permuting_bytes(rows.shape, budget(self.memory))
+            found = replace(found, bytes=max(found.bytes, needed))
+        return found
 
     def _axes(self, Y: Any, most: int, total: float, weight: float | None) -> Axes:
         """Step 2, for however ``n_components`` was said."""
