@@ -16,7 +16,7 @@ import gramian.data.dask.files as dask_files
 from gramian import LSI, PCA, KernelPCA, parallel_analysis
 from gramian.errors import ClusterError, MemoryRefusedError
 from tests.data.sources import WRITERS
-from tests.scale.cluster import STEP, Processes, array, counted, in_memory
+from tests.scale.cluster import STEP, Processes, array, counted, fill_memory, in_memory
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -193,6 +193,17 @@ def test_no_worker_left_is_said(tmp_path, monkeypatch):
         folder.mkdir()
         with within(), pytest.raises(ClusterError, match="no worker for 5 seconds; start one"):
             PCA(3).fit(array(folder, deadly=[2, 3, 4]))
+
+
+def test_a_worker_paused_for_good_is_said(tmp_path, monkeypatch):
+    """What it uses is no data, so it cannot spill, and begins no task any more."""
+    monkeypatch.setattr(dask_cluster, "_patience", 6)
+    with Processes(tmp_path, 1, memory="250MB") as processes:
+        fill_memory(processes.client, 0.87)
+        X = da.random.default_rng(0).standard_normal((400_000, 100), chunks=(50_000, 100))
+        said = r"for 6 seconds, because workers .* uses 2\d\d MB of the 250 MB .* give the workers"
+        with within(), pytest.raises(ClusterError, match=said):
+            PCA(2).fit(X)
 
 
 @pytest.mark.slow

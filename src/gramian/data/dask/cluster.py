@@ -12,8 +12,9 @@ from gramian import __version__
 from gramian.data.dask.failures import LOST_SCHEDULER, cannot_import, explained
 from gramian.errors import ClusterError
 from gramian.loops.threads import cores
+from gramian.memory import in_words
 
-_patience = 45  # seconds without any worker before we give up
+_patience = 45  # seconds in which no worker could compute anything before we give up
 
 
 def tree(parts: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
@@ -115,7 +116,7 @@ def _await(client: Any, future: Any) -> None:
     """Wait for an answer; not for ever, if nobody is left to give one."""
     from distributed import wait
 
-    alone: float | None = None
+    since, before = time.monotonic(), _resting({})
     while True:
         try:
             wait(future, timeout=2)
@@ -124,13 +125,48 @@ def _await(client: Any, future: Any) -> None:
             pass
         if client.status not in ("running", "connecting"):
             raise ClusterError(LOST_SCHEDULER)
-        now = time.monotonic()
-        alone = None if workers_of(client) else alone or now
-        if alone is not None and now - alone > _patience:
-            raise ClusterError(
-                f"the Dask cluster has had no worker for {_patience} seconds; start one with "
-                "dask worker ADDRESS, and look at the logs for why the others ended"
-            )
+        workers, now = workers_of(client), time.monotonic()
+        resting = _resting(workers)
+        if resting is None or resting != before:
+            since, before = now, resting
+        elif now - since > _patience:
+            raise ClusterError(_nobody_computes(workers))
+
+
+def _resting(workers: dict[str, Any]) -> dict[str, Any] | None:
+    """What workers hold if none computes and none but paused ones could: it changes as they spill.
+
+    One that is short of memory is paused: it ends its tasks and begins no other, and those that
+    wait there are not always given to others.
+    """
+    found = {}
+    for address, worker in workers.items():
+        counts = worker["metrics"].get("task_counts", {})
+        if any(counts.get(state) for state in ("executing", "long-running", "flight")):
+            return None
+        found[address] = counts, worker["metrics"].get("managed_bytes")
+    return found if not workers or _paused(workers) else None
+
+
+def _paused(workers: dict[str, Any]) -> list[str]:
+    return [address for address, worker in workers.items() if worker["status"] == "paused"]
+
+
+def _nobody_computes(workers: dict[str, Any]) -> str:
+    """Why nothing goes on, and what to do."""
+    for address in _paused(workers):
+        limit, metrics = workers[address]["memory_limit"], workers[address]["metrics"]
+        return (
+            f"nothing was computed for {_patience} seconds, because workers of the Dask cluster "
+            f"are paused for want of memory: {address} uses {in_words(metrics.get('memory', 0))} "
+            f"of the {in_words(limit)} that it may, {in_words(metrics.get('managed_bytes', 0))} of "
+            "that for data; give the workers more memory (dask worker --memory-limit), or make "
+            "the chunks smaller (X.rechunk)"
+        )
+    return (
+        f"the Dask cluster has had no worker for {_patience} seconds; start one with "
+        "dask worker ADDRESS, and look at the logs for why the others ended"
+    )
 
 
 def client_here() -> Any:
