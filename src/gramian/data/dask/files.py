@@ -43,8 +43,8 @@ class BedOnWorkers(DaskRows):
         )
         super().__init__(lazy, flip=True)
         self.bed, self._passes = bed, bed._passes
-        self.path, self.samples, self.families = bed.path, bed.samples, bed.families
-        self.variants, self.alleles = bed.variants, bed.alleles
+        self.path, self.variants, self.alleles = bed.path, bed.variants, bed.alleles
+        self.samples, self.people, self.families = bed.samples, bed.people, bed.families
 
     @property
     def stored_bytes(self) -> int:
