@@ -3,6 +3,8 @@
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -123,6 +125,63 @@ def test_the_command_line_on_a_scheduler(cluster, tmp_path, capsys, monkeypatch,
     assert main([*told, "--scheduler", "tcp://127.0.0.1:9"]) == 2
     assert "no Dask scheduler answers at tcp://127.0.0.1:9" in capsys.readouterr().err
     assert not missing.exists()
+
+
+def test_a_model_is_written_while_workers_are_there(cluster, tmp_path, capsys, monkeypatch):
+    """Its documents lie on the workers; nothing is computed in this process."""
+    from gramian import load
+    from gramian.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    X = scipy.sparse.csr_array(np.maximum(in_memory() - 60, 0))
+    scipy.sparse.save_npz("x.npz", X)
+    monkeypatch.setattr("dask.compute", None)
+    told = ["lsi", "x.npz", "-k", "3", "--save", "m.gramian", "-q"]
+    assert main([*told, "--scheduler", cluster.client.scheduler.address]) == 0
+    wanted = LSI(3).fit(X).documents_
+    assert np.abs(load("m.gramian").documents_ - wanted).max() < 1e-9 * np.abs(wanted).max()
+
+
+COMMAND = """
+import sys, time
+import numpy as np
+import gramian.data.dask.rows as rows
+visited = rows.DaskRows._visited
+def told(self, parts, add):  # whoever reads this knows how far we are
+    print("visit", flush=True)
+    return visited(self, parts, add)
+rows.DaskRows._visited = told
+from gramian.cli.app import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("visits", [0, 1, 2, 3, 5])
+def test_the_command_line_says_a_lost_scheduler_in_one_line(tmp_path, visits):
+    """Killed at the first connection, and at some visits or a moment later; no logs, no file."""
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((300_000, 60)))
+    told = ["pca", "x.npy", "-k", "8", "--solver", "krylov", "-o", "z.npy", "--save", "m.gramian"]
+    with Processes(tmp_path, 2) as processes:
+        told += ["--scheduler", processes.client.scheduler.address]
+        processes.client.close()
+        child = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *told],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(visits):
+            assert child.stdout.readline() == "visit\n"
+        time.sleep(0.02 * visits)
+        processes.scheduler.kill()
+        with within():
+            _, said = child.communicate(timeout=60)
+    lost = "was lost; nothing was written" if visits else "no Dask scheduler answers at"
+    assert child.returncode == 2 and lost in said
+    assert said.startswith("error: ") and len(said.splitlines()) == 1
+    assert not list(tmp_path.glob("z.npy")) + list(tmp_path.glob("m.gramian"))
 
 
 def test_a_block_that_no_worker_can_hold_is_refused_at_once(cluster):

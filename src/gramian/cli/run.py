@@ -60,23 +60,24 @@ def run(
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
             image_shape = reading.image(data.shape[1])
-        with messages.working("computing"), on_workers(data, request) as data:
-            model = method.build(wanted(data, request), **own)
-            if kept is not None:
-                set_kept(model, kept, method.name)
-            embedding = fitted(model, data, details=outputs.report is not None)
-        embedding = replace(
-            embedding,
-            source=reading.name,
-            command=typed() if command is None else command,
-            provenance=provenance(reading.file),
-            color=reading.color or "",
-            label=reading.label or "",
-            image_shape=image_shape,
-            notes=(*data.notes, *embedding.notes),
-        )
-        with messages.working("writing"):
-            outputs.write(embedding, model)
+        with on_workers(data, request) as data:  # files too: what a model keeps may lie there
+            with messages.working("computing"):
+                model = method.build(wanted(data, request), **own)
+                if kept is not None:
+                    set_kept(model, kept, method.name)
+                embedding = fitted(model, data, details=outputs.report is not None)
+            embedding = replace(
+                embedding,
+                source=reading.name,
+                command=typed() if command is None else command,
+                provenance=provenance(reading.file),
+                color=reading.color or "",
+                label=reading.label or "",
+                image_shape=image_shape,
+                notes=(*data.notes, *embedding.notes),
+            )
+            with messages.working("writing"):
+                outputs.write(embedding, model)
     return conclude(embedding, outputs, request)
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 from gramian import __version__
-from gramian.data.dask.failures import LOST_SCHEDULER, cannot_import, explained
-from gramian.errors import ClusterError
+from gramian.data.dask.failures import LOST_SCHEDULER, cannot_import, explained, sentence_of
+from gramian.errors import ClusterError, GramianError
 from gramian.loops.threads import cores
 from gramian.memory import in_words
 
+_connected: ContextVar[Any] = ContextVar("client of the scheduler that was named", default=None)
 _patience = 45  # seconds in which no worker could compute anything before we give up
 
 
@@ -33,7 +36,7 @@ def fetched(what: Any) -> Any:
     import dask
 
     client = client_here()
-    with explained():
+    with explained(client):
         if client is None:
             (found,) = dask.compute(what)
             return found
@@ -48,25 +51,41 @@ def fetched(what: Any) -> Any:
 
 @contextmanager
 def connected(address: str) -> Iterator[None]:
-    """Use the workers of the scheduler at ``address`` inside the ``with`` block."""
+    """Use the workers of the scheduler at ``address`` inside the ``with`` block, and no others.
+
+    What goes wrong there is told in one sentence, so logs of this process are silent.
+    """
     try:
         from distributed import Client
     except ImportError:
         raise ClusterError(
             "a cluster needs Dask, which is not installed: pip install 'gramian[dask]'"
         ) from None
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         client = Client(address, timeout="10s")
     except (OSError, ValueError, TypeError) as error:
+        logging.disable(before)
         raise ClusterError(
             f"no Dask scheduler answers at {address} ({error}); start one with dask scheduler, or "
             "mend the address, such as tcp://127.0.0.1:8786"
         ) from error
+    token = _connected.set(client)
     try:
         yield
+    except (GramianError, BrokenPipeError):
+        raise
+    except Exception as error:
+        sentence = sentence_of(error, client)
+        if sentence is None:
+            raise
+        raise ClusterError(sentence) from error
     finally:
+        _connected.reset(token)
         with suppress(Exception):
             client.close(timeout=2)
+        logging.disable(before)
 
 
 def threads_in_task() -> int:
@@ -77,9 +96,9 @@ def threads_in_task() -> int:
 
         one = dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded")
         return max(cores() // (1 if one else dask.config.get("num_workers", None) or cores()), 1)
-    with explained():
+    with explained(client):
         found = client.run(_question(), on_error="return")
-        workers = workers_of(client)
+    workers = workers_of(client)
     busy: dict[str, int] = {}
     for worker in workers.values():
         busy[worker["host"]] = busy.get(worker["host"], 0) + worker["nthreads"]
@@ -171,6 +190,8 @@ def _nobody_computes(workers: dict[str, Any]) -> str:
 
 def client_here() -> Any:
     """The distributed client of this process, if there is one and Dask would use it."""
+    if _connected.get() is not None:
+        return _connected.get()  # even if it is closed: nothing is computed here instead
     if "distributed" not in sys.modules:
         return None
     import dask
@@ -186,8 +207,12 @@ def client_here() -> Any:
 
 def workers_of(client: Any) -> dict[str, Any]:
     """All workers by address, with their threads and memory."""
-    found: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-    return found
+    with explained(client):
+        found = client.scheduler_info(n_workers=-1)
+        if "workers" not in found:
+            raise ClusterError(LOST_SCHEDULER)
+    workers: dict[str, Any] = found["workers"]
+    return workers
 
 
 def kept_there(values: Sequence[Any]) -> list[Any]:
