@@ -97,8 +97,8 @@ def set_kept(model: Any, kept: Checkpoint, name: str) -> None:
     """Let a method keep its run, or say that this one cannot."""
     if "checkpoint" not in model.get_params(deep=False):
         raise GramianError(
-            f"gramian {name} keeps no checkpoint: it reads its data into memory and computes from "
-            "the beginning; leave --checkpoint out"
+            f"gramian {name} keeps no checkpoint: what was stopped is computed from the beginning; "
+            "leave --checkpoint out"
         )
     model.set_params(checkpoint=kept)
 

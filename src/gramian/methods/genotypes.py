@@ -87,6 +87,9 @@ class GenotypePCA(Embedder):
         Budget for work space, e.g. ``"4GB"``; by default 80 % of what is available.
     random_state : int, Generator, RandomState or None
         Start of the iterative solver. ``None`` means 0: the same answer every time.
+    checkpoint : path, Checkpoint or None
+        A file that keeps what was done. A fit that was stopped, even killed, and is started again
+        goes on from there and gives the same bits; the file is removed when the fit ends well.
 
     Attributes
     ----------
@@ -157,6 +160,7 @@ class GenotypePCA(Embedder):
         solver: Any = "auto",
         memory: Any = None,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
         self.scaling = scaling
@@ -166,11 +170,11 @@ class GenotypePCA(Embedder):
         self.solver = solver
         self.memory = memory
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the axes of ``X``: a .bed file, or copies of an allele (``y`` is ignored)."""
-        self._fit(self._open(X, reset=True))
-        return self
+        return super().fit(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and the coordinates of the samples."""

@@ -223,8 +223,8 @@ def kept_there(values: Sequence[Any]) -> list[Any]:
         return list(persist(*(delayed(value, pure=False, traverse=False) for value in values)))
 
 
-def sent_once(value: Any) -> Any:
-    """Something that many tasks need: sent once."""
+def sent_once(value: Any, name: str | None = None) -> Any:
+    """Something that many tasks need: sent once; by a ``name`` where it is the same in any run."""
     from dask import delayed
 
-    return delayed(value, pure=False, traverse=False)
+    return delayed(value, name=name, pure=False, traverse=False)

@@ -11,6 +11,7 @@ import numpy as np
 from gramian.data.dask.blocks import equal_parts
 from gramian.data.dask.cluster import sent_once
 from gramian.data.dask.rows import DaskRows
+from gramian.data.fingerprint import fingerprint
 from gramian.data.plink import BedRows
 from gramian.data.sparse import SparseRows
 from gramian.data.sparse_file import SparseFile
@@ -97,7 +98,7 @@ def _read_there(rows: Any) -> Any:
     sizes = tuple(b - a for a, b in rows.spans(block_bytes(size)))
     return da.map_blocks(
         _read_block,
-        rows=sent_once(rows),
+        rows=sent_once(rows, f"file-{fingerprint(rows)}"),  # known again by a checkpoint
         chunks=((n,), sizes) if rows.flip else (sizes, (p,)),
         dtype=rows.dtype,
         meta=_no_rows(rows.dtype) if sparse else np.empty((0, 0), rows.dtype),
