@@ -1,6 +1,7 @@
 """A real cluster: a scheduler and workers in processes of their own, some of which are killed."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -140,6 +141,24 @@ def test_a_model_is_written_while_workers_are_there(cluster, tmp_path, capsys, m
     assert main([*told, "--scheduler", cluster.client.scheduler.address]) == 0
     wanted = LSI(3).fit(X).documents_
     assert np.abs(load("m.gramian").documents_ - wanted).max() < 1e-9 * np.abs(wanted).max()
+
+
+def test_components_on_a_scheduler(cluster, tmp_path, capsys, monkeypatch):
+    from gramian.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dask_files, "_read", 100_000)
+    np.save("x.npy", in_memory(rows=2_000, columns=12))
+    told = ["components", "x.npy", "--permutations", "39", "--json", "-q"]
+    assert main(told) == 0
+    here = json.loads(capsys.readouterr().out)
+    assert main([*told, "--scheduler", cluster.client.scheduler.address]) == 0
+    there = json.loads(capsys.readouterr().out)
+    assert there["n_components"] == here["n_components"]
+    assert [each["n_components"] for each in there["rules"]] == [
+        each["n_components"] for each in here["rules"]
+    ]
+    assert np.allclose(there["eigenvalues"], here["eigenvalues"], rtol=1e-9)
 
 
 COMMAND = """

@@ -13,7 +13,7 @@ from gramian.cli.methods import Method, Wanted
 from gramian.cli.outputs import Outputs
 from gramian.cli.provenance import provenance
 from gramian.cli.reading import Data, Reading
-from gramian.cli.request import Fits, Limited, Speaks, typed
+from gramian.cli.request import Fits, Limited, Reads, Speaks, typed
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
@@ -104,7 +104,7 @@ def set_kept(model: Any, kept: Checkpoint, name: str) -> None:
 
 
 @contextmanager
-def on_workers(data: Data, request: Fits, *, anywhere: bool = False) -> Iterator[Data]:
+def on_workers(data: Data, request: Reads, *, anywhere: bool = False) -> Iterator[Data]:
     """The data as blocks that the workers of a Dask scheduler visit, if one is named.
 
     ``anywhere`` makes blocks without one, too: for a plan.

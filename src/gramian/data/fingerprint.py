@@ -41,12 +41,12 @@ def _parts(data: Any) -> Iterator[Any]:
     if files is None and hasattr(data, "lazy"):  # Dask names what it computes by its content
         yield data.lazy.name
         return
-    if files is None:
+    if files is None and isinstance(data, RowBlocked):
         n = data.shape[0]
         for rows in data.row_blocks() if n else ():
             yield (data._minor if data.flip else data._lead)(rows.start, rows.stop)
         return
-    for path in files:
+    for path in files or ():
         yield from (path.name, *state_of(path)[:2], _sampled(path))
 
 

@@ -110,7 +110,8 @@ class Standardized(ImplicitMap):
 
         (n, m), multiply = self.shape, ssyrk if self.dtype == np.float32 else dsyrk
         step = max(256, min(4096, 64_000_000 // (n * self.dtype.itemsize)))
-        state, part = {"total": np.zeros((n, n), order="F")}, np.zeros((n, n), self.dtype, order="F")
+        state = {"total": np.zeros((n, n), order="F")}
+        part = np.zeros((n, n), self.dtype, order="F")
         Z, starts = np.empty((step, n), self.dtype), range(0, m, step)
         with self.rows._visit():
             for four in steps("outer", -(-len(starts) // 4), state, n=n, m=m, step=step):

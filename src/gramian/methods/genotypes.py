@@ -228,12 +228,13 @@ class GenotypePCA(Embedder):
         if fitted is None or here is None:  # one of them is no file that knows families
             fitted, here = self.samples_, found.labels
         known, names = set(fitted or ()), set(self.samples_ or ())
-        new = [who not in known for who in here or ()]
-        if not known or not any(new):
+        new = np.array([who not in known for who in here or ()], bool)
+        if not known or not new.any():
             return found
-        Z = np.where(np.array(new)[:, None], self.project(X), found.coordinates)
-        note = f"{count(sum(new), 'sample')} took no part in the fit; shrinkage of theirs is undone"
-        alike = sum(np.array([name in names for name in found.labels or here]) & new)
+        Z = np.where(new[:, None], self.project(X), found.coordinates)
+        many = count(int(new.sum()), "sample")
+        note = f"{many} took no part in the fit; shrinkage of theirs is undone"
+        alike = int(np.sum(new & [name in names for name in found.labels or here or ()]))
         if alike:
             note += f" (in the fit {count(alike, 'name')} of theirs had another family)"
         return replace(found, coordinates=Z, notes=(note, *found.notes))

@@ -17,7 +17,7 @@ LOST_SCHEDULER = (
 
 @contextmanager
 def explained(client: Any = None) -> Iterator[None]:
-    """Whatever a cluster dies of, in one sentence; whatever a lost ``client`` raises is its loss."""
+    """Whatever a cluster dies of, in one sentence; of a lost ``client`` whatever is raised."""
     try:
         yield
     except GramianError:
