@@ -67,6 +67,7 @@ BENCHMARKS: dict[str, Callable[[Settings], Iterator[Table]]] = {
 USUAL = (
     *("pca", "out-of-core", "horn", "mds", "kernel-pca", "distances", "mds-stress", "mds-ordinal"),
     *("isomap", "lle", "genotypes", "ppca", "ica", "lsi", "rank", "products", "start", "solvers"),
+    "cluster",
 )
 PACKAGES = (
     "gramian",
@@ -91,7 +92,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--quick", action="store_true", help="tiny sizes, no memory figures")
     parser.add_argument("--slow", action="store_true", help="also contestants that take minutes")
-    parser.add_argument("--full", action="store_true", help="out-of-core: 8 GB instead of 1")
+    parser.add_argument(
+        "--full", action="store_true", help="out-of-core: 8 GB, not 1; cluster: 3.2"
+    )
     parser.add_argument("--no-memory", action="store_true", help="no memory figures: quicker")
     parser.add_argument("--json", metavar="OUT", type=Path, help="write the tables here too")
     asked = parser.parse_args(arguments)

@@ -105,10 +105,13 @@ def simulate(workers: int, blocks: int, c: Constants, rng: np.random.Generator) 
 
 
 def tables(settings: Settings) -> Iterator[Table]:
-    """One and two workers measured and simulated; then what cannot be measured here."""
+    """One and two workers measured and simulated; then what cannot be measured here.
+
+    With ``--full`` the workers have four times the rows.
+    """
     from gramian.data.dask.files import block_bytes
 
-    p, each = (20, 20_000) if settings.quick else (200, 2_000_000)
+    p, each = (20, 20_000) if settings.quick else (200, 2_000_000 if settings.full else 500_000)
     rows, rng = [], np.random.default_rng(0)
     with tempfile.TemporaryDirectory(prefix="gramian-bench-") as folder:
         for workers in (1, 2):

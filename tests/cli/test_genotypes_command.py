@@ -30,12 +30,39 @@ def test_from_file_to_report_and_back(run):
     assert "of rare alleles" in page and "of the calls are missing" in page
     # the samples of the fit where they were, others projected
     both = write(Path.cwd(), X)
+    both.with_suffix(".fam").write_text(
+        "".join(lines) + "".join(f"q{i} s{i} 0 0 0 -9\n" for i in range(60, 80))
+    )
     code, out, err = run("transform", "m.gramian", both, "-o", "again.csv")
     assert code == 0, err
     assert "20 samples took no part in the fit" in out
     again = pl.read_csv("again.csv").select("PC1", "PC2", "PC3").to_numpy()
     np.testing.assert_allclose(again[:60], model.embedding_, atol=1e-9)
     np.testing.assert_allclose(again[60:], model.project(both)[60:], atol=1e-9)
+
+
+def test_new_samples_are_placed_with_their_alleles_and_families(run):
+    """Whatever the file that is written: with the other alleles counted, names as in the fit."""
+    X, _ = peoples(90, 600, missing=0.02)
+    Path("old").mkdir()
+    old = write(Path("old"), X[:60])
+    model = GenotypePCA(2).fit(old)
+    model.save("m.gramian")
+    new = write(Path.cwd(), 2 - X[60:])
+    bim, fam = new.with_suffix(".bim"), new.with_suffix(".fam")
+    bim.write_text(bim.read_text().replace("A\tC", "C\tA"))
+    fam.write_text(fam.read_text().replace("f", "other"))
+    for name in ("z.csv", "z.npy", "z.parquet"):
+        code, out, err = run("transform", "m.gramian", new, "-o", name)
+        assert code == 0, err
+        assert "30 samples took no part in the fit; shrinkage of theirs is undone (in " in out
+        assert "30 names of theirs had another family" in out
+    np.testing.assert_allclose(np.load("z.npy"), model.project(new), atol=1e-9)
+    table = pl.read_csv("z.csv")
+    np.testing.assert_allclose(table.select("PC1", "PC2"), model.project(new), atol=1e-9)
+    bim.write_text(bim.read_text().replace("C\tA", "G\tA"))
+    code, _, err = run("transform", "m.gramian", new, "-o", "other.csv")
+    assert code == 2 and "has the alleles G/A, in the fit it had A/C" in err
 
 
 def test_a_table_of_counts(run):

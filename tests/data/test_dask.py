@@ -14,10 +14,12 @@ import gramian.data.dask.blocks as dask_blocks
 import gramian.data.dask.files as dask_files
 from gramian import LSI, PCA, KernelPCA, load, parallel_analysis
 from gramian.data.door import open_rows
+from gramian.data.fingerprint import fingerprint
 from gramian.data.partials import Part, beside, joined
 from gramian.errors import GramianError, GramianWarning
 from gramian.testing import same_up_to_signs
 from tests.data.sources import SPARSE, STAGED, WRITERS, numbers
+from tests.data.test_plink import genotypes, write
 
 across = pytest.mark.filterwarnings("ignore:the Dask array is chunked across")
 
@@ -449,3 +451,22 @@ def test_sparse_matrices_of_files_and_of_memory_on_workers(tmp_path, monkeypatch
     inside, outside = LSI(3).fit(sp.csr_array(X)), LSI(3).fit(lazy)
     assert np.abs(outside.components_ - inside.components_).max() < 1e-9
     assert np.abs(outside.documents_.compute() - inside.documents_).max() < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["npy", "bed"])
+def test_a_checkpoint_knows_a_file_again_that_workers_read(tmp_path, kind):
+    """By what is in the file: names of tasks, and budgets, differ from run to run."""
+    path = tmp_path / f"x.{kind}"
+
+    def written(seed):
+        X = genotypes(60, 80, seed)
+        np.save(path, X) if kind == "npy" else write(tmp_path, X, "x")
+
+    def known(memory):
+        return fingerprint(open_rows(dask_files.in_blocks(open_rows(path, memory))).rows)
+
+    written(0)
+    first = known("2MB")
+    assert known("1MB") == first
+    written(1)
+    assert known("2MB") != first

@@ -40,6 +40,36 @@ def test_rows_are_those_of_a_plain_decoder(tmp_path, n):
     assert opened.columns[:2] == ("rs0", "rs1")
 
 
+def named(path, people):
+    """The .fam beside ``path`` with these families and names."""
+    path.with_suffix(".fam").write_text("".join(f"{who} 0 0 0 -9\n" for who in people))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("people", "labels"),
+    [
+        (["A x", "A y", "B z"], ("x", "y", "z")),
+        (["0 1", "2 2", "B 3"], ("1", "2", "3")),
+        (["A 1", "B 1", "B 2"], ("A 1", "B 1", "B 2")),
+    ],
+)
+def test_samples_are_called_by_both_names_where_one_occurs_twice(tmp_path, people, labels):
+    assert open_rows(named(write(tmp_path, genotypes(3, 5)), people)).labels == labels
+
+
+@pytest.mark.parametrize(
+    ("people", "words"),
+    [
+        (["A x", "B x", "A x"], "lines 1 and 3 both name sample x of family A; .* another"),
+        (["A x", "0 y", "y y"], "lines 2 and 3 both name sample y; samples"),
+    ],
+)
+def test_one_sample_on_two_lines_is_refused(tmp_path, people, words):
+    with pytest.raises(InputError, match=words):
+        open_rows(named(write(tmp_path, genotypes(3, 5)), people))
+
+
 @pytest.mark.parametrize("shape", [(60, 900), (300, 40), (700, 800)])
 def test_pca_of_the_file_is_that_of_the_array(tmp_path, shape):
     X = genotypes(*shape)

@@ -15,7 +15,7 @@ from gramian.inference.shrinkage import factors
 from gramian.loops.threads import limit_threads
 from gramian.spectral.krylov import BlockKrylov
 from gramian.testing import same_up_to_signs
-from tests.data.test_plink import genotypes, write
+from tests.data.test_plink import genotypes, named, write
 
 
 # With scaling="unit" any real numbers are legal, as scikit-learn's checks need; allele counts
@@ -278,6 +278,25 @@ def test_a_file_that_is_open_already_is_checked_like_a_path(tmp_path):
             model.transform(open_rows(other))
         with pytest.raises(InputError, match=words):
             model.project(open_rows(other))
+
+
+def test_samples_are_known_by_family_and_name(tmp_path):
+    """Names that occur in every family tell nothing; no family is written as 0 or as the name."""
+    X, _ = peoples(90, 600)
+    (tmp_path / "old").mkdir()
+    old = named(write(tmp_path / "old", X[:60]), [f"F{i} 1" for i in range(59)] + ["0 z"])
+    model = GenotypePCA(3).fit(old)
+    assert model.samples_[:2] == ("F0 1", "F1 1")
+    model.save(tmp_path / "m.gramian")
+    model = gramian.load(tmp_path / "m.gramian")
+    new = named(write(tmp_path, X[59:]), ["z z"] + [f"N{i} 1" for i in range(30)])
+    found = model.to_embedding(new)
+    assert found.notes[0].startswith("30 samples took no part in the fit")
+    np.testing.assert_allclose(found.coordinates[0], model.embedding_[59], atol=1e-9)
+    np.testing.assert_array_equal(found.coordinates[1:], model.project(new)[1:])
+    again = model.to_embedding(open_rows(old), labels=[f"row {i}" for i in range(60)])
+    assert not any("took no part" in note for note in again.notes)
+    np.testing.assert_allclose(again.coordinates, model.embedding_, atol=1e-9)
 
 
 def test_files_that_are_not_one_dense_array_are_refused(tmp_path):

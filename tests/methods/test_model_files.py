@@ -41,6 +41,7 @@ from gramian.errors import GramianError, InputError
 from gramian.methods import METHODS
 from gramian.spectral.krylov import BlockKrylov
 from gramian.spectral.shift_invert import ShiftInvert
+from tests.data.test_plink import write
 
 RNG = np.random.default_rng(5)
 X, NEW = RNG.normal(size=(40, 5)), RNG.normal(size=(7, 5))
@@ -330,6 +331,23 @@ def refused(path, raw):
 def test_the_builder_of_hostile_files_builds_valid_ones(path, valid):
     path.write_bytes(changed(valid, lambda entries, facts, table: None))
     assert isinstance(gramian.load(path), KernelPCA)
+
+
+def test_a_genotype_model_from_before_families_were_kept(tmp_path):
+    path = write(tmp_path, CALLS)
+    model = GenotypePCA(2).fit(path)
+    model.save(tmp_path / "m.gramian")
+
+    def older(entries, facts, table):
+        del facts["values"]["_people"], entries["_people"], table["_people"]
+
+    kept = tmp_path / "m.gramian"
+    kept.write_bytes(changed(kept.read_bytes(), older))
+    again = gramian.load(kept)
+    assert again.samples_ == model.samples_
+    found, wanted = again.to_embedding(path), model.to_embedding(path)
+    assert found.notes == wanted.notes
+    np.testing.assert_array_equal(found.coordinates, wanted.coordinates)
 
 
 def set_fact(name, value):

@@ -178,3 +178,17 @@ def moved(client):
         return IOStream.from_peers
 
     return sum(client.run(from_peers).values())
+
+
+def fill_memory(client, share):
+    """Take memory on every worker until so much of what it may use is taken."""
+
+    def fill(dask_worker):
+        import psutil
+
+        import gramian.loops.products  # noqa: F401  tasks import it: before we measure
+
+        limit, used = dask_worker.memory_manager.memory_limit, psutil.Process().memory_info().rss
+        dask_worker.filled = b"x" * max(int(share * limit) - used, 0)
+
+    client.run(fill)

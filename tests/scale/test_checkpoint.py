@@ -14,13 +14,15 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import gramian.checkpoint as checkpoints
 import gramian.data.rows as rows_module
-from gramian import PCA, ProbabilisticPCA, parallel_analysis
+from gramian import LSI, PCA, GenotypePCA, ProbabilisticPCA, parallel_analysis
 from gramian.checkpoint import Checkpoint, checkpointing, stage, steps
 from gramian.errors import InputError
 from gramian.inference import how_many
+from tests.data.test_plink import genotypes, write
 
 
 class Stopped(BaseException):
@@ -188,6 +190,54 @@ def test_how_many(monkeypatch, tmp_path):
     same_bits(stopped_everywhere(monkeypatch, run, tmp_path / "c", 6), plain)
 
 
+@pytest.fixture
+def calls(tmp_path):
+    """Genotypes of 40 samples, so many that ZZ' is made in several turns; some are missing."""
+    X = genotypes(40, 60_000)
+    X[np.random.default_rng(7).random(X.shape) < 0.01] = np.nan
+    return write(tmp_path, X)
+
+
+def genotype_facts(model):
+    names = ("embedding_", "eigenvalues_", "components_", "residuals_", "shrinkage_", "related_")
+    return {name: getattr(model, name) for name in names}
+
+
+@pytest.mark.parametrize("normalization", ["smartpca", "plink2"])
+@pytest.mark.parametrize("solver", ["dense", "krylov"])
+def test_genotypes(monkeypatch, calls, solver, normalization):
+    how = {"solver": solver, "normalization": normalization}
+
+    def run(checkpoint):
+        return genotype_facts(GenotypePCA(3, **how, checkpoint=checkpoint).fit(calls))
+
+    plain = run(None)
+    same_bits(stopped_everywhere(monkeypatch, run, calls.parent / "c", 5), plain)
+
+
+def lsi_facts(model):
+    names = ("components_", "singular_values_", "documents_", "residuals_")
+    return {name: getattr(model, name) for name in names}
+
+
+@pytest.mark.parametrize("kind", ["dense file", "sparse file", "matrix", "tfidf"])
+def test_lsi(monkeypatch, tmp_path, kind):
+    X = scipy.sparse.random_array((3000, 200), density=0.05, rng=8, format="csr")
+    if kind == "dense file":
+        np.save(tmp_path / "x.npy", X.toarray())
+    elif kind == "sparse file":
+        scipy.sparse.save_npz(tmp_path / "x.npz", X, compressed=False)
+    data = next(tmp_path.glob("x.*")) if "file" in kind else X
+    weighting = "tfidf" if kind == "tfidf" else None
+
+    def run(checkpoint):
+        model = LSI(3, weighting=weighting, memory="32MB", solver="krylov", checkpoint=checkpoint)
+        return lsi_facts(model.fit(data))
+
+    plain = run(None)
+    same_bits(stopped_everywhere(monkeypatch, run, tmp_path / "c", 5), plain)
+
+
 # What is refused ----------------------------------------------------------------------------------
 
 
@@ -221,6 +271,30 @@ def test_other_settings_are_refused(tall, left_over):
     with pytest.raises(InputError, match="with memory = 2MB, this one has None"):
         PCA(3, checkpoint=left_over).fit(tall)
     assert left_over.exists()
+
+
+def test_other_settings_and_data_of_genotypes_and_lsi_are_refused(monkeypatch, calls):
+    def run(checkpoint, data=calls, k=3, **how):
+        return GenotypePCA(k, solver="krylov", checkpoint=checkpoint, **how).fit(data)
+
+    path = stopped_once(monkeypatch, run, calls.parent / "c")
+    with pytest.raises(InputError, match="with max_missing = 1.0, this one has 0.5"):
+        run(path, max_missing=0.5)
+    with pytest.raises(InputError, match="with method = GenotypePCA, this one has LSI"):
+        LSI(3, solver="krylov", checkpoint=path).fit(calls)
+    write(calls.parent, genotypes(40, 60_000, seed=1))
+    with pytest.raises(InputError, match="other data"):
+        run(path)
+    path.unlink()
+    X = scipy.sparse.random_array((300, 50), density=0.1, rng=8, format="csr")
+
+    def searched(checkpoint):
+        return LSI(3, solver="krylov", checkpoint=checkpoint).fit(X)
+
+    stopped_once(monkeypatch, searched, path)
+    X.data[17] += 1e-9
+    with pytest.raises(InputError, match="other data"):
+        searched(path)
 
 
 def test_other_data_are_refused(tall, left_over):
@@ -383,25 +457,31 @@ import json, sys, time
 import numpy as np
 import gramian.checkpoint as checkpoints
 import gramian.data.rows as rows_module
-from gramian import PCA
+from gramian import LSI, PCA, GenotypePCA
 from gramian.checkpoint import Checkpoint
 from gramian.data.npy import NpyRows
+from gramian.data.plink import BedRows
 
 rows_module._segment = 2
-read = NpyRows._lead
-def slowly(self, a, b):
-    time.sleep(0.002)
-    return read(self, a, b)
-NpyRows._lead = slowly
-path, solver = sys.argv[1:]
-model = PCA(3, memory="1MB", solver=solver, checkpoint=Checkpoint("c", every=0.01)).fit(path)
-np.savez("found.npz", a=model.components_, b=model.explained_variance_, c=model.residuals_)
+def slow(kind, name):
+    read = getattr(kind, name)
+    def slowly(self, a, b):
+        time.sleep(0.002 * (b - a > 1))
+        return read(self, a, b)
+    setattr(kind, name, slowly)
+slow(NpyRows, "_lead")
+slow(BedRows, "packed")
+path, solver, method = sys.argv[1:]
+kind = {"PCA": PCA, "GenotypePCA": GenotypePCA, "LSI": LSI}[method]
+memory = "1MB" if method == "PCA" else "64MB"
+model = kind(3, memory=memory, solver=solver, checkpoint=Checkpoint("c", every=0.01)).fit(path)
+values = model.explained_variance_ratio_
+np.savez("found.npz", a=model.components_, b=values, c=model.residuals_)
 """
 
 
-def killed(folder, data, solver, rng, most):
+def killed(folder, command, rng, most):
     """Start, kill after some writes and a moment, start again ... How often it was killed."""
-    command = [sys.executable, "-c", textwrap.dedent(CHILD), str(data), solver]
     kills = 0
     while True:
         child = subprocess.Popen(command, cwd=folder)
@@ -425,14 +505,14 @@ def _identity(path):
     return found.st_ino, found.st_mtime_ns
 
 
-def kill_and_compare(tmp_path, data, solver, seed, kills):
-    command = [sys.executable, "-c", textwrap.dedent(CHILD), str(data), solver]
+def kill_and_compare(tmp_path, data, solver, seed, kills, method="PCA"):
+    command = [sys.executable, "-c", textwrap.dedent(CHILD), str(data), solver, method]
     subprocess.run(command, cwd=tmp_path, check=True)
     plain = dict(np.load(tmp_path / "found.npz"))
     rng, done = random.Random(seed), 0
     while done < kills:
         (tmp_path / "found.npz").unlink()
-        done += killed(tmp_path, data, solver, rng, kills - done)
+        done += killed(tmp_path, command, rng, kills - done)
         again = np.load(tmp_path / "found.npz")
         assert all(np.array_equal(again[name], plain[name]) for name in plain)
         assert not (tmp_path / "c").exists()
@@ -441,6 +521,14 @@ def kill_and_compare(tmp_path, data, solver, seed, kills):
 
 def test_killed_and_started_again(tmp_path, tall):
     kill_and_compare(tmp_path, tall, "auto", 0, 4)
+
+
+def test_genotypes_killed_and_started_again(tmp_path, calls):
+    kill_and_compare(tmp_path, calls, "krylov", 2, 2, "GenotypePCA")
+
+
+def test_lsi_killed_and_started_again(tmp_path, tall):
+    kill_and_compare(tmp_path, tall, "krylov", 3, 2, "LSI")
 
 
 @pytest.mark.slow

@@ -1,8 +1,11 @@
 """A real cluster: a scheduler and workers in processes of their own, some of which are killed."""
 
 import contextlib
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -16,7 +19,7 @@ import gramian.data.dask.files as dask_files
 from gramian import LSI, PCA, KernelPCA, parallel_analysis
 from gramian.errors import ClusterError, MemoryRefusedError
 from tests.data.sources import WRITERS
-from tests.scale.cluster import STEP, Processes, array, counted, in_memory
+from tests.scale.cluster import STEP, Processes, array, counted, fill_memory, in_memory
 
 pytestmark = pytest.mark.usefixtures("small_blocks")
 
@@ -125,6 +128,81 @@ def test_the_command_line_on_a_scheduler(cluster, tmp_path, capsys, monkeypatch,
     assert not missing.exists()
 
 
+def test_a_model_is_written_while_workers_are_there(cluster, tmp_path, capsys, monkeypatch):
+    """Its documents lie on the workers; nothing is computed in this process."""
+    from gramian import load
+    from gramian.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    X = scipy.sparse.csr_array(np.maximum(in_memory() - 60, 0))
+    scipy.sparse.save_npz("x.npz", X)
+    monkeypatch.setattr("dask.compute", None)
+    told = ["lsi", "x.npz", "-k", "3", "--save", "m.gramian", "-q"]
+    assert main([*told, "--scheduler", cluster.client.scheduler.address]) == 0
+    wanted = LSI(3).fit(X).documents_
+    assert np.abs(load("m.gramian").documents_ - wanted).max() < 1e-9 * np.abs(wanted).max()
+
+
+def test_components_on_a_scheduler(cluster, tmp_path, capsys, monkeypatch):
+    from gramian.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(dask_files, "_read", 100_000)
+    np.save("x.npy", in_memory(rows=2_000, columns=12))
+    told = ["components", "x.npy", "--permutations", "39", "--json", "-q"]
+    assert main(told) == 0
+    here = json.loads(capsys.readouterr().out)
+    assert main([*told, "--scheduler", cluster.client.scheduler.address]) == 0
+    there = json.loads(capsys.readouterr().out)
+    assert there["n_components"] == here["n_components"]
+    assert [each["n_components"] for each in there["rules"]] == [
+        each["n_components"] for each in here["rules"]
+    ]
+    assert np.allclose(there["eigenvalues"], here["eigenvalues"], rtol=1e-9)
+
+
+COMMAND = """
+import sys, time
+import numpy as np
+import gramian.data.dask.rows as rows
+visited = rows.DaskRows._visited
+def told(self, parts, add):  # whoever reads this knows how far we are
+    print("visit", flush=True)
+    return visited(self, parts, add)
+rows.DaskRows._visited = told
+from gramian.cli.app import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("visits", [0, 1, 2, 3, 5])
+def test_the_command_line_says_a_lost_scheduler_in_one_line(tmp_path, visits):
+    """Killed at the first connection, and at some visits or a moment later; no logs, no file."""
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((300_000, 60)))
+    told = ["pca", "x.npy", "-k", "8", "--solver", "krylov", "-o", "z.npy", "--save", "m.gramian"]
+    with Processes(tmp_path, 2) as processes:
+        told += ["--scheduler", processes.client.scheduler.address]
+        processes.client.close()
+        child = subprocess.Popen(
+            [sys.executable, "-c", COMMAND, *told],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(visits):
+            assert child.stdout.readline() == "visit\n"
+        time.sleep(0.02 * visits)
+        processes.scheduler.kill()
+        with within():
+            _, said = child.communicate(timeout=60)
+    lost = "was lost; nothing was written" if visits else "no Dask scheduler answers at"
+    assert child.returncode == 2 and lost in said
+    assert said.startswith("error: ") and len(said.splitlines()) == 1
+    assert not list(tmp_path.glob("z.npy")) + list(tmp_path.glob("m.gramian"))
+
+
 def test_a_block_that_no_worker_can_hold_is_refused_at_once(cluster):
     lazy = da.zeros((20_000_000, 10), chunks=(10_000_000, 10))
     with pytest.raises(MemoryRefusedError, match=r"block of 10000000 x 10 float64 needs 1.6 GB on"):
@@ -193,6 +271,17 @@ def test_no_worker_left_is_said(tmp_path, monkeypatch):
         folder.mkdir()
         with within(), pytest.raises(ClusterError, match="no worker for 5 seconds; start one"):
             PCA(3).fit(array(folder, deadly=[2, 3, 4]))
+
+
+def test_a_worker_paused_for_good_is_said(tmp_path, monkeypatch):
+    """What it uses is no data, so it cannot spill, and begins no task any more."""
+    monkeypatch.setattr(dask_cluster, "_patience", 6)
+    with Processes(tmp_path, 1, memory="250MB") as processes:
+        fill_memory(processes.client, 0.87)
+        X = da.random.default_rng(0).standard_normal((400_000, 100), chunks=(50_000, 100))
+        said = r"for 6 seconds, because workers .* uses 2\d\d MB of the 250 MB .* give the workers"
+        with within(), pytest.raises(ClusterError, match=said):
+            PCA(2).fit(X)
 
 
 @pytest.mark.slow

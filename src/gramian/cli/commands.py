@@ -15,11 +15,11 @@ from gramian.cli import options
 from gramian.cli.methods import METHODS, Method
 from gramian.cli.names import starting
 from gramian.cli.request import (
+    Asks,
     Fits,
     Limited,
     Makes,
     Plans,
-    Resumes,
     Speaks,
     Writes,
     asked,
@@ -172,7 +172,7 @@ for _method in METHODS.values():
 @asked
 def components(
     file: options.File,
-    request: Resumes,
+    request: Asks,
     standardize: options.Standardize = False,
     permutations: options.Permutations = 199,
     alpha: options.Alpha = 0.05,

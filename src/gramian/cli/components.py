@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gramian.cli.reading import Reading
-from gramian.cli.request import Resumes, typed
-from gramian.cli.run import check_kept, show
+from gramian.cli.request import Asks, typed
+from gramian.cli.run import check_kept, on_workers, show
 from gramian.show.text import count, visible
 
 __all__ = ["how_many_of"]
@@ -12,7 +12,7 @@ __all__ = ["how_many_of"]
 
 def how_many_of(
     reading: Reading,
-    request: Resumes,
+    request: Asks,
     *,
     standardize: bool,
     permutations: int,
@@ -24,7 +24,7 @@ def how_many_of(
     Parameters
     ----------
     reading : Reading
-    request : Resumes
+    request : Asks
     standardize : bool
     permutations : int
     alpha : float
@@ -43,7 +43,7 @@ def how_many_of(
             data = reading.read()
         from gramian.inference.verdict import how_many
 
-        with messages.working("computing"), data.by_name():
+        with messages.working("computing"), data.by_name(), on_workers(data, request) as data:
             found = how_many(
                 data.X,
                 scale="unit" if standardize else None,

@@ -148,11 +148,17 @@ class Resumes(Reads):
 
 
 @dataclass(frozen=True)
-class Makes(Writes, Fits, Resumes):
+class Asks(Resumes):
+    """A run without files that can be taken up again, here or on a cluster."""
+
+    scheduler: options.Scheduler = None
+
+
+@dataclass(frozen=True)
+class Makes(Writes, Fits, Asks):
     """A model that is fitted, shown, and may be kept."""
 
     save: options.Save = None
-    scheduler: options.Scheduler = None
 
     @property
     def outputs(self) -> Outputs:

@@ -13,7 +13,7 @@ from gramian.cli.methods import Method, Wanted
 from gramian.cli.outputs import Outputs
 from gramian.cli.provenance import provenance
 from gramian.cli.reading import Data, Reading
-from gramian.cli.request import Fits, Limited, Speaks, typed
+from gramian.cli.request import Fits, Limited, Reads, Speaks, typed
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
@@ -60,23 +60,24 @@ def run(
         with messages.working(f"reading {reading.name}"):
             data = reading.read()
             image_shape = reading.image(data.shape[1])
-        with messages.working("computing"), on_workers(data, request) as data:
-            model = method.build(wanted(data, request), **own)
-            if kept is not None:
-                set_kept(model, kept, method.name)
-            embedding = fitted(model, data, details=outputs.report is not None)
-        embedding = replace(
-            embedding,
-            source=reading.name,
-            command=typed() if command is None else command,
-            provenance=provenance(reading.file),
-            color=reading.color or "",
-            label=reading.label or "",
-            image_shape=image_shape,
-            notes=(*data.notes, *embedding.notes),
-        )
-        with messages.working("writing"):
-            outputs.write(embedding, model)
+        with on_workers(data, request) as data:  # files too: what a model keeps may lie there
+            with messages.working("computing"):
+                model = method.build(wanted(data, request), **own)
+                if kept is not None:
+                    set_kept(model, kept, method.name)
+                embedding = fitted(model, data, details=outputs.report is not None)
+            embedding = replace(
+                embedding,
+                source=reading.name,
+                command=typed() if command is None else command,
+                provenance=provenance(reading.file),
+                color=reading.color or "",
+                label=reading.label or "",
+                image_shape=image_shape,
+                notes=(*data.notes, *embedding.notes),
+            )
+            with messages.working("writing"):
+                outputs.write(embedding, model)
     return conclude(embedding, outputs, request)
 
 
@@ -96,14 +97,14 @@ def set_kept(model: Any, kept: Checkpoint, name: str) -> None:
     """Let a method keep its run, or say that this one cannot."""
     if "checkpoint" not in model.get_params(deep=False):
         raise GramianError(
-            f"gramian {name} keeps no checkpoint: it reads its data into memory and computes from "
-            "the beginning; leave --checkpoint out"
+            f"gramian {name} keeps no checkpoint: what was stopped is computed from the beginning; "
+            "leave --checkpoint out"
         )
     model.set_params(checkpoint=kept)
 
 
 @contextmanager
-def on_workers(data: Data, request: Fits, *, anywhere: bool = False) -> Iterator[Data]:
+def on_workers(data: Data, request: Reads, *, anywhere: bool = False) -> Iterator[Data]:
     """The data as blocks that the workers of a Dask scheduler visit, if one is named.
 
     ``anywhere`` makes blocks without one, too: for a plan.

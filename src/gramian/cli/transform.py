@@ -108,12 +108,14 @@ def _columns(names: Sequence[str]) -> str:
 
 
 def _is_streamed(data: Data, request: Writes) -> bool:
-    """Whether rows are placed and written a block at a time."""
+    """Whether rows are placed and written a block at a time; genotypes are, by themselves."""
     from gramian.cli.placing import STREAMED
     from gramian.data.door import Opened
 
     outputs = request.outputs
     if not isinstance(data.X, Opened) or data.X.rows.resident or outputs.coordinates is None:
+        return False
+    if hasattr(data.X.rows, "alleles"):  # a block of their rows would not know them
         return False
     return outputs.report is None and outputs.coordinates.suffix.lower() in STREAMED
 

@@ -17,6 +17,7 @@ from gramian.checkpoint import digest_of
 from gramian.data.pread import state_of
 from gramian.data.rows import RowBlocked
 from gramian.data.sparse import SparseRows
+from gramian.data.sparse_file import SparseFile
 
 _places, _bytes = 64, 4096
 
@@ -32,31 +33,31 @@ def _parts(data: Any) -> Iterator[Any]:
     if hasattr(data, "indptr"):
         yield from (data.shape, data.data, data.indices, data.indptr)
         return
-    if not isinstance(data, RowBlocked):
+    if not isinstance(data, (RowBlocked, SparseFile)):
         yield data
         return
     yield f"{data.shape} {data.dtype} {data.flip}"
-    if hasattr(data, "lazy"):  # Dask names what it computes by its content
+    files = _files(data)
+    if files is None and hasattr(data, "lazy"):  # Dask names what it computes by its content
         yield data.lazy.name
         return
-    files = _files(data)
-    if files is None:
+    if files is None and isinstance(data, RowBlocked):
         n = data.shape[0]
         for rows in data.row_blocks() if n else ():
             yield (data._minor if data.flip else data._lead)(rows.start, rows.stop)
         return
-    for path in files:
+    for path in files or ():
         yield from (path.name, *state_of(path)[:2], _sampled(path))
 
 
 def _files(rows: Any) -> list[Path] | None:
     """The files behind rows, if that is where they are."""
-    if hasattr(rows, "parts"):
+    if isinstance(rows, RowBlocked) and hasattr(rows, "parts"):
         found = [_files(part) for part in rows.parts]
         return None if None in found else [path for each in found for path in each or ()]
     if isinstance(getattr(rows, "path", None), Path):
         return [rows.path]
-    listed = getattr(getattr(rows, "source", None), "files", None)
+    listed = getattr(getattr(rows, "source", getattr(rows, "stored", None)), "files", None)
     return None if listed is None else list(listed())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.checkpoint import steps
 from gramian.data.array_rows import ArrayRows
 from gramian.data.centering import Centering
 from gramian.data.dask.rows import DaskRows
@@ -109,25 +110,26 @@ class Standardized(ImplicitMap):
 
         (n, m), multiply = self.shape, ssyrk if self.dtype == np.float32 else dsyrk
         step = max(256, min(4096, 64_000_000 // (n * self.dtype.itemsize)))
-        total, part = np.zeros((n, n), order="F"), np.zeros((n, n), self.dtype, order="F")
-        Z = np.empty((step, n), self.dtype)
+        state = {"total": np.zeros((n, n), order="F")}
+        part = np.zeros((n, n), self.dtype, order="F")
+        Z, starts = np.empty((step, n), self.dtype), range(0, m, step)
         with self.rows._visit():
-            for number, a in enumerate(range(0, m, step)):
-                b = min(a + step, m)
-                cuts = np.linspace(a, b, 17).astype(int)
+            for four in steps("outer", -(-len(starts) // 4), state, n=n, m=m, step=step):
+                for a in starts[4 * four : 4 * four + 4]:
+                    b = min(a + step, m)
+                    cuts = np.linspace(a, b, 17).astype(int)
 
-                def piece(i: int, a: int = a, cuts: Array = cuts) -> None:
-                    begin, end = cuts[i], cuts[i + 1]
-                    if begin < end:
-                        packed, tables = self.read(begin, end), self.tables[begin:end]
-                        decode(packed, tables, 0, end - begin, 0, n, Z, begin - a, 0)
+                    def piece(i: int, a: int = a, cuts: Array = cuts) -> None:
+                        begin, end = cuts[i], cuts[i + 1]
+                        if begin < end:
+                            packed, tables = self.read(begin, end), self.tables[begin:end]
+                            decode(packed, tables, 0, end - begin, 0, n, Z, begin - a, 0)
 
-                run(piece, 16)
-                part = multiply(1.0, Z[: b - a].T, beta=1.0, c=part, overwrite_c=True)
-                if number % 4 == 3 or b == m:  # short sums in the data's precision
-                    total += part
-                    part[...] = 0
-        upper = np.triu(total)
+                    run(piece, 16)
+                    part = multiply(1.0, Z[: b - a].T, beta=1.0, c=part, overwrite_c=True)
+                state["total"] += part  # short sums in the data's precision
+                part[...] = 0
+        upper = np.triu(state["total"])
         return upper + np.triu(upper, 1).T
 
     def lengths(self) -> Array:

@@ -36,13 +36,26 @@ class BedRows(RowBlocked):
         Of the .bed file; its .bim and .fam lie beside it.
     memory : int, str or None
         Budget for blocks under way.
+
+    Attributes
+    ----------
+    families, people : tuple of str
+        Of each sample its family; family and name, by which samples are told apart everywhere. A
+        family of 0 means none, and so does one called as the sample.
+    samples : tuple of str
+        What samples are called: by their names, or by both where several have the same name.
+    variants, alleles : tuple of str
+        Names; the allele counted and the other.
     """
 
     def __init__(self, path: str | os.PathLike[str], memory: Any = None) -> None:
         self.path = Path(path).expanduser()
-        people = [(line[0], line[1]) for line in _lines(self.path.with_suffix(".fam"), 6)]
-        self.families = tuple(family for family, _ in people)
-        self.samples = tuple(sample for _, sample in people)
+        found = [(line[0], line[1]) for line in _lines(self.path.with_suffix(".fam"), 6)]
+        self.families = tuple(family for family, _ in found)
+        self.people = tuple(f"{'0' if each == own else each} {own}" for each, own in found)
+        self._refuse_same_people()
+        alone = len({own for _, own in found}) == len(found)
+        self.samples = tuple(own if alone else f"{each} {own}" for each, own in found)
         lines = _lines(self.path.with_suffix(".bim"), 6)
         named = [(line[1], intern(f"{line[4]}/{line[5]}")) for line in lines]
         self.variants = tuple(name for name, _ in named)
@@ -86,7 +99,7 @@ class BedRows(RowBlocked):
         other.shape, other.begin = (self.shape[0], stop - start), self.begin + start
         other.path, other._passes = self.path.resolve(), [0]
         other.centering = Centering.none(0, self.dtype)  # a part is whole when it has arrived
-        other.families = other.samples = other.variants = other.alleles = ()
+        other.families = other.people = other.samples = other.variants = other.alleles = ()
         return other
 
     def arrived(self) -> BedRows:
@@ -119,6 +132,19 @@ class BedRows(RowBlocked):
         """A fixed partition of ``m`` variants: blocks of bounded size, sixteen or more."""
         step = max(1, min(self.block_bytes // (4 * self.width), -(-m // 16)))
         return [(a, min(a + step, m)) for a in range(0, m, step)]
+
+    def _refuse_same_people(self) -> None:
+        lines: dict[str, int] = {}
+        for number, who in enumerate(self.people, 1):
+            first = lines.setdefault(who, number)
+            if first != number:
+                family, _, name = who.partition(" ")
+                whose = "" if family == "0" else f" of family {visible(family, 40)}"
+                raise InputError(
+                    f"{self.path.with_suffix('.fam')}: lines {first} and {number} both name sample "
+                    f"{visible(name, 40)}{whose}; samples are told apart by family and name, so "
+                    "give one of them another (plink2 --update-ids)"
+                )
 
     def _refuse_wrong(self) -> None:
         n, m = self.shape

@@ -57,6 +57,7 @@ class Embedder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     reads: ClassVar[str] = "rows"
     axis_prefix: ClassVar[str] = "Axis "
+    _later: ClassVar[frozenset[str]] = frozenset()  # kept, but ``None`` in model files from before
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to ``X``: array, frame, sparse matrix, path, or Dask array (``y`` is ignored)."""

@@ -87,6 +87,9 @@ class GenotypePCA(Embedder):
         Budget for work space, e.g. ``"4GB"``; by default 80 % of what is available.
     random_state : int, Generator, RandomState or None
         Start of the iterative solver. ``None`` means 0: the same answer every time.
+    checkpoint : path, Checkpoint or None
+        A file that keeps what was done. A fit that was stopped, even killed, and is started again
+        goes on from there and gives the same bits; the file is removed when the fit ends well.
 
     Attributes
     ----------
@@ -103,7 +106,8 @@ class GenotypePCA(Embedder):
     kept_ : array of int
         Which variants took part.
     samples_, alleles_ : tuple of str or None
-        Names of the samples; of each variant the allele counted and the other.
+        Names of the samples, with their families where a name occurs twice; of each variant the
+        allele counted and the other.
     shrinkage_ : array of shape (k,)
         How much nearer to the center samples outside the fit come to lie; ``project`` undoes it.
     effective_variants_ : float
@@ -142,6 +146,8 @@ class GenotypePCA(Embedder):
     plan_: Plan
     alleles_: tuple[str, ...] | None
     samples_: tuple[str, ...] | None
+    _people: tuple[str, ...] | None
+    _later = frozenset({"_people"})
 
     def __init__(
         self,
@@ -154,6 +160,7 @@ class GenotypePCA(Embedder):
         solver: Any = "auto",
         memory: Any = None,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
         self.scaling = scaling
@@ -163,11 +170,11 @@ class GenotypePCA(Embedder):
         self.solver = solver
         self.memory = memory
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the axes of ``X``: a .bed file, or copies of an allele (``y`` is ignored)."""
-        self._fit(self._open(X, reset=True))
-        return self
+        return super().fit(X)
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and the coordinates of the samples."""
@@ -202,8 +209,8 @@ class GenotypePCA(Embedder):
         Parameters
         ----------
         X : as for ``fit``, optional
-            By default the samples of the fit. Samples of a file whose names the fit does not know
-            are placed by ``project``, and a note says so.
+            By default the samples of the fit. Samples of a file that the fit does not know, by
+            family and name, are placed by ``project``, and a note says so.
         labels : sequence of str, optional
             Names of the samples; by default those that came with them.
         columns : mapping, optional
@@ -215,13 +222,21 @@ class GenotypePCA(Embedder):
         if X is None:
             named = self.samples_ if labels is None else labels
             return self._embedding(self.embedding_, named, columns)
+        X = open_rows(X, self.memory) if isinstance(X, (str, os.PathLike)) else X
         found = super().to_embedding(X, labels=labels, columns=columns)
-        known = set(self.samples_ or ())
-        new = [name not in known for name in found.labels or ()]
-        if not known or not any(new):
+        fitted, here = self._people, getattr(getattr(X, "rows", None), "people", None)
+        if fitted is None or here is None:  # one of them is no file that knows families
+            fitted, here = self.samples_, found.labels
+        known, names = set(fitted or ()), set(self.samples_ or ())
+        new = np.array([who not in known for who in here or ()], bool)
+        if not known or not new.any():
             return found
-        Z = np.where(np.array(new)[:, None], self.project(X), found.coordinates)
-        note = f"{count(sum(new), 'sample')} took no part in the fit; shrinkage of theirs is undone"
+        Z = np.where(new[:, None], self.project(X), found.coordinates)
+        many = count(int(new.sum()), "sample")
+        note = f"{many} took no part in the fit; shrinkage of theirs is undone"
+        alike = int(np.sum(new & [name in names for name in found.labels or here or ()]))
+        if alike:
+            note += f" (in the fit {count(alike, 'name')} of theirs had another family)"
         return replace(found, coordinates=Z, notes=(note, *found.notes))
 
     def _scores(self, Z: Any) -> Array:
@@ -392,7 +407,7 @@ class GenotypePCA(Embedder):
             opened = opened._replace(rows=in_variants(opened.rows))
             refuse_what_is_no_array(opened.rows, self.memory)
             if reset:
-                self.alleles_, self.samples_ = None, opened.labels
+                self.alleles_, self._people, self.samples_ = None, None, opened.labels
             return opened
         opened = given
         n, p = rows.shape
@@ -401,7 +416,7 @@ class GenotypePCA(Embedder):
         if reset:
             validate_data(self, np.empty((0, p)), reset=True, skip_check_array=True)
             self.feature_names_in_ = np.array(opened.columns, dtype=object)
-            self.alleles_, self.samples_ = rows.alleles, opened.labels
+            self.alleles_, self._people, self.samples_ = rows.alleles, rows.people, opened.labels
             return opened
         names = getattr(self, "feature_names_in_", None)
         refuse_other_variants(rows, self.n_features_in_, names)
@@ -419,6 +434,7 @@ class GenotypePCA(Embedder):
             "kept_": "m -> p",
             "alleles_": "text p?",
             "samples_": "text n?",
+            "_people": "text n?",
             "related_": list,
             "notes_": tuple,
             "n_samples_": "=n",

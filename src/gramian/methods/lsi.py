@@ -53,6 +53,9 @@ class LSI(Embedder):
         Budget for work space, e.g. ``"4GB"``; by default 80 % of what is available.
     random_state : int, Generator, RandomState or None
         Start of the iterative solver. ``None`` means 0: the same answer every time.
+    checkpoint : path, Checkpoint or None
+        A file that keeps what was done. A fit that was stopped, even killed, and is started again
+        goes on from there and gives the same bits; the file is removed when the fit ends well.
 
     Attributes
     ----------
@@ -99,12 +102,14 @@ class LSI(Embedder):
         solver: Any = "auto",
         memory: Any = None,
         random_state: Any = None,
+        checkpoint: Any = None,
     ) -> None:
         self.n_components = n_components
         self.weighting = weighting
         self.solver = solver
         self.memory = memory
         self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def fit(self, X: Any, y: Any = None, terms: Sequence[str] | None = None) -> Self:
         """Find the axes of documents ``X``: array, frame, sparse matrix, or path.
@@ -121,7 +126,8 @@ class LSI(Embedder):
         self.vocabulary_ = None if names is None else tuple(map(str, names))
         if names is not None and len(names) != opened.rows.shape[1]:
             raise InputError(f"{len(names)} terms for {opened.rows.shape[1]} columns of X")
-        self._fit(opened)
+        with self._checkpointed(opened):
+            self._fit(opened)
         return self
 
     def fit_transform(self, X: Any, y: Any = None, terms: Sequence[str] | None = None) -> Array:

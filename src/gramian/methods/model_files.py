@@ -131,8 +131,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     decoder = Decoder(where, stored.arrays, {each.__name__: each for each in _CLASSES})
     model = _unfitted(facts["method"], facts["params"], decoder)
     keeps = model._keeps()
-    _refuse_other(set(facts["values"]), set(keeps), f"{where}: {facts['method']}")
-    kept = {name: decoder.value(found) for name, found in facts["values"].items()}
+    values = dict.fromkeys(model._later) | facts["values"]
+    _refuse_other(set(values), set(keeps), f"{where}: {facts['method']}")
+    kept = {name: decoder.value(found) for name, found in values.items()}
     agreement = _agreement(kept, keeps, where)
     features = facts["feature_names"]
     if features is not None:

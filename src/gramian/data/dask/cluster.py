@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any
 
 from gramian import __version__
-from gramian.data.dask.failures import LOST_SCHEDULER, cannot_import, explained
-from gramian.errors import ClusterError
+from gramian.data.dask.failures import LOST_SCHEDULER, cannot_import, explained, sentence_of
+from gramian.errors import ClusterError, GramianError
 from gramian.loops.threads import cores
+from gramian.memory import in_words
 
-_patience = 45  # seconds without any worker before we give up
+_connected: ContextVar[Any] = ContextVar("client of the scheduler that was named", default=None)
+_patience = 45  # seconds in which no worker could compute anything before we give up
 
 
 def tree(parts: Sequence[Any], add: Callable[[Any, Any], Any]) -> Any:
@@ -32,7 +36,7 @@ def fetched(what: Any) -> Any:
     import dask
 
     client = client_here()
-    with explained():
+    with explained(client):
         if client is None:
             (found,) = dask.compute(what)
             return found
@@ -47,25 +51,41 @@ def fetched(what: Any) -> Any:
 
 @contextmanager
 def connected(address: str) -> Iterator[None]:
-    """Use the workers of the scheduler at ``address`` inside the ``with`` block."""
+    """Use the workers of the scheduler at ``address`` inside the ``with`` block, and no others.
+
+    What goes wrong there is told in one sentence, so logs of this process are silent.
+    """
     try:
         from distributed import Client
     except ImportError:
         raise ClusterError(
             "a cluster needs Dask, which is not installed: pip install 'gramian[dask]'"
         ) from None
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
     try:
         client = Client(address, timeout="10s")
     except (OSError, ValueError, TypeError) as error:
+        logging.disable(before)
         raise ClusterError(
             f"no Dask scheduler answers at {address} ({error}); start one with dask scheduler, or "
             "mend the address, such as tcp://127.0.0.1:8786"
         ) from error
+    token = _connected.set(client)
     try:
         yield
+    except (GramianError, BrokenPipeError):
+        raise
+    except Exception as error:
+        sentence = sentence_of(error, client)
+        if sentence is None:
+            raise
+        raise ClusterError(sentence) from error
     finally:
+        _connected.reset(token)
         with suppress(Exception):
             client.close(timeout=2)
+        logging.disable(before)
 
 
 def threads_in_task() -> int:
@@ -76,9 +96,9 @@ def threads_in_task() -> int:
 
         one = dask.config.get("scheduler", None) in ("sync", "synchronous", "single-threaded")
         return max(cores() // (1 if one else dask.config.get("num_workers", None) or cores()), 1)
-    with explained():
+    with explained(client):
         found = client.run(_question(), on_error="return")
-        workers = workers_of(client)
+    workers = workers_of(client)
     busy: dict[str, int] = {}
     for worker in workers.values():
         busy[worker["host"]] = busy.get(worker["host"], 0) + worker["nthreads"]
@@ -115,7 +135,7 @@ def _await(client: Any, future: Any) -> None:
     """Wait for an answer; not for ever, if nobody is left to give one."""
     from distributed import wait
 
-    alone: float | None = None
+    since, before = time.monotonic(), _resting({})
     while True:
         try:
             wait(future, timeout=2)
@@ -124,17 +144,54 @@ def _await(client: Any, future: Any) -> None:
             pass
         if client.status not in ("running", "connecting"):
             raise ClusterError(LOST_SCHEDULER)
-        now = time.monotonic()
-        alone = None if workers_of(client) else alone or now
-        if alone is not None and now - alone > _patience:
-            raise ClusterError(
-                f"the Dask cluster has had no worker for {_patience} seconds; start one with "
-                "dask worker ADDRESS, and look at the logs for why the others ended"
-            )
+        workers, now = workers_of(client), time.monotonic()
+        resting = _resting(workers)
+        if resting is None or resting != before:
+            since, before = now, resting
+        elif now - since > _patience:
+            raise ClusterError(_nobody_computes(workers))
+
+
+def _resting(workers: dict[str, Any]) -> dict[str, Any] | None:
+    """What workers hold if none computes and none but paused ones could: it changes as they spill.
+
+    One that is short of memory is paused: it ends its tasks and begins no other, and those that
+    wait there are not always given to others.
+    """
+    found = {}
+    for address, worker in workers.items():
+        counts = worker["metrics"].get("task_counts", {})
+        if any(counts.get(state) for state in ("executing", "long-running", "flight")):
+            return None
+        found[address] = counts, worker["metrics"].get("managed_bytes")
+    return found if not workers or _paused(workers) else None
+
+
+def _paused(workers: dict[str, Any]) -> list[str]:
+    return [address for address, worker in workers.items() if worker["status"] == "paused"]
+
+
+def _nobody_computes(workers: dict[str, Any]) -> str:
+    """Why nothing goes on, and what to do."""
+    for address in _paused(workers):
+        limit, metrics = workers[address]["memory_limit"], workers[address]["metrics"]
+        return (
+            f"nothing was computed for {_patience} seconds, because workers of the Dask cluster "
+            f"are paused for want of memory: {address} uses {in_words(metrics.get('memory', 0))} "
+            f"of the {in_words(limit)} that it may, {in_words(metrics.get('managed_bytes', 0))} of "
+            "that for data; give the workers more memory (dask worker --memory-limit), or make "
+            "the chunks smaller (X.rechunk)"
+        )
+    return (
+        f"the Dask cluster has had no worker for {_patience} seconds; start one with "
+        "dask worker ADDRESS, and look at the logs for why the others ended"
+    )
 
 
 def client_here() -> Any:
     """The distributed client of this process, if there is one and Dask would use it."""
+    if _connected.get() is not None:
+        return _connected.get()  # even if it is closed: nothing is computed here instead
     if "distributed" not in sys.modules:
         return None
     import dask
@@ -150,8 +207,12 @@ def client_here() -> Any:
 
 def workers_of(client: Any) -> dict[str, Any]:
     """All workers by address, with their threads and memory."""
-    found: dict[str, Any] = client.scheduler_info(n_workers=-1)["workers"]
-    return found
+    with explained(client):
+        found = client.scheduler_info(n_workers=-1)
+        if "workers" not in found:
+            raise ClusterError(LOST_SCHEDULER)
+    workers: dict[str, Any] = found["workers"]
+    return workers
 
 
 def kept_there(values: Sequence[Any]) -> list[Any]:
@@ -162,8 +223,8 @@ def kept_there(values: Sequence[Any]) -> list[Any]:
         return list(persist(*(delayed(value, pure=False, traverse=False) for value in values)))
 
 
-def sent_once(value: Any) -> Any:
-    """Something that many tasks need: sent once."""
+def sent_once(value: Any, name: str | None = None) -> Any:
+    """Something that many tasks need: sent once; by a ``name`` where it is the same in any run."""
     from dask import delayed
 
-    return delayed(value, pure=False, traverse=False)
+    return delayed(value, name=name, pure=False, traverse=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from gramian.errors import ClusterError, GramianError, MemoryRefusedError
 
@@ -15,8 +16,8 @@ LOST_SCHEDULER = (
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Whatever a cluster dies of, in one sentence."""
+def explained(client: Any = None) -> Iterator[None]:
+    """Whatever a cluster dies of, in one sentence; of a lost ``client`` whatever is raised."""
     try:
         yield
     except GramianError:
@@ -29,16 +30,18 @@ def explained() -> Iterator[None]:
             "give the workers more memory"
         ) from error
     except Exception as error:
-        sentence = _sentence(error)
+        sentence = sentence_of(error, client)
         if sentence is None:
             raise
         raise ClusterError(sentence) from error
 
 
-def _sentence(error: Exception) -> str | None:
+def sentence_of(error: Exception, client: Any = None) -> str | None:
     """What a distributed error means, or ``None`` for errors of the user's own graph."""
     if "distributed" not in sys.modules:
         return None
+    if client is not None and client.status != "running":
+        return LOST_SCHEDULER
     from asyncio import CancelledError as Cancelled
 
     from distributed import CancelledError, KilledWorker
@@ -52,6 +55,8 @@ def _sentence(error: Exception) -> str | None:
             "look at their logs"
         )
     if isinstance(error, (CommClosedError, ConnectionError, TimeoutError)):
+        return LOST_SCHEDULER
+    if type(error) is OSError and str(error).startswith("Timed out trying to connect"):
         return LOST_SCHEDULER
     if isinstance(error, (CancelledError, Cancelled)):
         lost = "lost-data" in str(error) or "lost dependencies" in str(error)

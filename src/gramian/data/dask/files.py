@@ -11,6 +11,7 @@ import numpy as np
 from gramian.data.dask.blocks import equal_parts
 from gramian.data.dask.cluster import sent_once
 from gramian.data.dask.rows import DaskRows
+from gramian.data.fingerprint import fingerprint
 from gramian.data.plink import BedRows
 from gramian.data.sparse import SparseRows
 from gramian.data.sparse_file import SparseFile
@@ -43,8 +44,8 @@ class BedOnWorkers(DaskRows):
         )
         super().__init__(lazy, flip=True)
         self.bed, self._passes = bed, bed._passes
-        self.path, self.samples, self.families = bed.path, bed.samples, bed.families
-        self.variants, self.alleles = bed.variants, bed.alleles
+        self.path, self.variants, self.alleles = bed.path, bed.variants, bed.alleles
+        self.samples, self.people, self.families = bed.samples, bed.people, bed.families
 
     @property
     def stored_bytes(self) -> int:
@@ -97,7 +98,7 @@ def _read_there(rows: Any) -> Any:
     sizes = tuple(b - a for a, b in rows.spans(block_bytes(size)))
     return da.map_blocks(
         _read_block,
-        rows=sent_once(rows),
+        rows=sent_once(rows, f"file-{fingerprint(rows)}"),  # known again by a checkpoint
         chunks=((n,), sizes) if rows.flip else (sizes, (p,)),
         dtype=rows.dtype,
         meta=_no_rows(rows.dtype) if sparse else np.empty((0, 0), rows.dtype),

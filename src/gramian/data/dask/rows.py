@@ -384,9 +384,7 @@ class DaskRows(RowBlocked):
         client = client_here()
         if client is None or self.sparse:
             return
-        with explained():
-            workers = workers_of(client)
-        for address, worker in workers.items():
+        for address, worker in workers_of(client).items():
             limit = worker.get("memory_limit") or 0
             if limit and needed > limit:
                 remedy = (
