@@ -64,7 +64,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         Parameters of the metric, such as ``{"p": 3}`` for "minkowski".
     correction : {None, "lingoes", "cailliez", "sqrt"}
         Make the distances Euclidean first: by the smallest constant added to their squares
-        (Lingoes) or to themselves (Cailliez), or by their square roots.
+        (Lingoes) or to themselves (Cailliez), or by their square roots. A constant moves points
+        apart that coincide; a new point at distance 0 to several of them is placed at their mean.
     weights : array of shape (n,), optional
         Masses of the points, above 0; the mean is weighted by them and heavy points are fitted
         better.
@@ -85,10 +86,11 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
     goodness_of_fit_ : (float, float) or None
         R's two numbers: the sum of the kept eigenvalues over the sum of all sizes, and over the sum
         of the positive ones. ``None`` where that would need all eigenvalues of more than 1,000
-        points whose metric is not known to be Euclidean.
+        points whose metric is not known to be Euclidean; ``solver="dense"`` gives it.
     negativity_ : float
-        |most negative eigenvalue| / largest, from a solve of its own (to 1 to 3 % beyond 1,000
-        points): 0 if the distances are Euclidean.
+        |most negative eigenvalue| / largest: 0 if the distances are Euclidean. Beyond 1,000 points
+        it is searched for in float32: never too large, within 3 % of itself or 0.002 of the
+        largest, and 0 if below 1e-5. ``solver="dense"`` computes it.
     spectrum_ : array of shape (n,) or None
         All eigenvalues, negative ones included, where all were computed.
     proportion_explained_ : array of shape (k,)
@@ -205,7 +207,14 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
             new = self._between(new, against)
         elif self.landmarks is not None:
             new = new[:, self.landmarks_]
-        rows = corrected_rows(new, self.correction, self.constant_, self._unit)  # 5
+        rows, equal = corrected_rows(new, self.correction, self.constant_, self._unit)  # 5
+        if (equal > 1).any():
+            first = int(np.argmax(equal > 1))
+            warn(
+                f"{count(int((equal > 1).sum()), 'new point')} at distance 0 to several training "
+                f"points (the first to {equal[first]}), which the correction has moved apart: "
+                "placed at their mean"
+            )
         return rows, np.zeros(len(rows))
 
     def _judge(self, K: Any, gram: GramEmbedding, rng: np.random.Generator) -> None:
@@ -287,7 +296,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         if self.correction is not None:
             yield correction_said(self.correction, self.constant_)
         which = "the distances" if self.landmarks is None else "distances between landmarks"
-        yield euclidean_said(which, self.negativity_)
+        searched = self.spectrum_ is None and not self._euclidean
+        yield euclidean_said(which, self.negativity_, searched=searched)
 
     def _quick(self, points: Measured, n: int, k: int, masses: Array | None) -> Any:
         """Steps 1 and 2 for many points: half of K, in float32; ``None``: K whole instead."""
