@@ -23,8 +23,9 @@ import numpy as np
 from gramian.data.array_rows import ArrayRows
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.evidence import Shepard, sample_pairs
-from gramian.gram.distances import from_distances
+from gramian.gram.distances import decided, from_distances
 from gramian.gram.measured import Measured
+from gramian.gram.metrics import checked_metric, checked_settings
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
@@ -175,6 +176,7 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
             found = by_landmarks(points.between, self.landmarks_, n, k, how)
         else:
             self.X_fit_ = points.known.take(self.landmarks_)
+            decided(self.metric, self._settings, self.X_fit_)  # a function is tried on a few
             with points.known.visit():
                 near = points.held(self.landmarks_, self.X_fit_)
                 found = by_landmarks(near.between, self.landmarks_, n, k, how)
@@ -197,7 +199,9 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
                 f"metric={self.metric!r} is learned from all points, which do not fit the memory; "
                 f"give metric_params={{{learned!r}: ...}}, or raise memory="
             )
-        self._settings = dict(self.metric_params or {})
+        columns = opened.rows.shape[1]
+        metric = checked_metric(self.metric)
+        self._settings = checked_settings(metric, self.metric_params, columns)
         return Measured(FilePoints(opened.rows), self.metric, self._settings)
 
     def _similar(self, new: Array) -> tuple[Array, Array]:
