@@ -246,6 +246,18 @@ def test_a_delimiter_at_the_end_of_every_line(layout, tmp_path):
     assert found.labels == labels
 
 
+def test_a_label_may_be_a_word_for_what_is_missing(tmp_path):
+    names = ("NA", ".", "-", "nan")
+    path = tmp_path / "d.csv"
+    for header, labels, sep in (
+        (["", *names], names, ","),
+        (names, names, " "),
+        (names, None, ","),
+    ):
+        path.write_text(text_of(D4, header, labels, sep))
+        assert open_distances(path).labels == names
+
+
 def test_one_point(tmp_path):
     path = tmp_path / "d.csv"
     for text in ("0", "0\n", "1\nant 0\n", ",a\na,0\n"):

@@ -193,7 +193,8 @@ class Reading:
             whole = len(held.numeric) == len(self.names)
             held.numbers.append(part.values if whole else part.values[:, held.numeric])
             for i, strings in held.strings.items():
-                strings.extend(once.setdefault(word, word) for word in part.strings(i))
+                found = part.strings(i, self.roles[i] == "label")
+                strings.extend(once.setdefault(word, word) for word in found)
                 words += 80 * len(part.values)  # at most, as Python keeps short text
             size += held.numbers[-1].nbytes
             if self.blocks and (held.stage or self._is_much(size, part.grid.text, first)):
