@@ -45,6 +45,11 @@ __all__ = [
 _LINEAR = ("euclidean", "cityblock", "chebyshev", "minkowski")  # d(tx, ty) = t d(x, y)
 _block = 500_000  # numbers in a block of the result
 _close = 1e-6  # |x - y|^2 below this share of |x|^2 + |y|^2 is computed again from x - y
+# by these, not every point without distances shows in the result: it is looked for beforehand
+_quiet = (
+    *("chebyshev", "correlation", "braycurtis", "jaccard", "hamming", "mahalanobis"),
+    *("haversine", "gower"),
+)
 _power = 16  # up to this p, p-th powers of differences of digits neither overflow nor vanish
 
 
@@ -208,13 +213,14 @@ def row_blocks(
     if metric in ("euclidean", "sqeuclidean"):
         return _euclidean(X, Y, metric == "euclidean", **parameters)
     X64, Y64 = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
-    for Z in (X64,) if Y is X else (X64, Y64):
-        _refuse_outside(Z, metric)
+    if metric in _quiet:
+        _refuse_outside(X64, Y64, metric)
     if metric == "haversine":
         return _haversine(X64, Y64)
     if metric == "gower":
         return _gower(X64, Y64, **parameters)
     if metric == "minkowski" and _power < parameters.get("p", 2) < np.inf:
+        _refuse_outside(X64, Y64, metric)
         return _high_power(X64, Y64, **parameters)
     from scipy.spatial.distance import cdist
 
@@ -223,6 +229,8 @@ def row_blocks(
 
     def block(rows: slice) -> Array:
         found = np.asarray(cdist(X64[rows], Y64, metric, **parameters))
+        if not np.isfinite(found).all():
+            _refuse_outside(X64, Y64, metric)
         if np.isnan(found).any():
             found = _defined(found, X64[rows], Y64, metric, parameters.get("VI"))
         return found
@@ -230,25 +238,22 @@ def row_blocks(
     return block
 
 
-def _refuse_outside(X: Array, metric: str) -> None:
+def _refuse_outside(X: Array, Y: Array, metric: str) -> None:
     """What a metric has no distances for: NaN (but for Gower's), infinity, amounts below 0."""
-    known = np.isfinite(X) if metric != "gower" else ~np.isinf(X)
-    if not known.all():
-        i, j = np.argwhere(~known)[0]
-        raise _not_finite(X, (int(i), int(j)))
-    if metric == "braycurtis" and X.min() < 0:
-        i, j = np.argwhere(X < 0)[0]
-        raise InputError(
-            f"braycurtis compares amounts, which are at least 0; found {X[i, j]:.6g} at row {i}, "
-            f"column {j} (counted from 0); use another metric, such as cityblock"
-        )
-
-
-def _not_finite(X: Array, cell: tuple[int, int]) -> InputError:
-    return InputError(
-        f"points must be finite numbers; found {X[cell]} at row {cell[0]}, column {cell[1]} "
-        "(counted from 0); fill it in or leave the row out, or use metric='gower' if values miss"
-    )
+    for Z in (X,) if Y is X else (X, Y):
+        known = np.isfinite(Z) if metric != "gower" else ~np.isinf(Z)
+        if not known.all():
+            i, j = np.argwhere(~known)[0]
+            raise InputError(
+                f"points must be finite numbers; found {Z[i, j]} at row {i}, column {j} (counted "
+                "from 0); fill it in or leave the row out, or use metric='gower' if values miss"
+            )
+        if metric == "braycurtis" and Z.min() < 0:
+            i, j = np.argwhere(Z < 0)[0]
+            raise InputError(
+                f"braycurtis compares amounts, which are at least 0; found {Z[i, j]:.6g} at row "
+                f"{i}, column {j} (counted from 0); use another metric, such as cityblock"
+            )
 
 
 def _defined(D: Array, X: Array, Y: Array, metric: str, VI: Array | None) -> Array:
@@ -298,8 +303,7 @@ def _euclidean(X: Array, Y: Array, root: bool, w: Any = None) -> Callable[[slice
         A, B = ((Z.astype(np.float64) - middle) * scale for Z in (X, Y))
         aa, bb = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
     if not (np.isfinite(aa).all() and np.isfinite(bb).all()):
-        for Z in (X, Y):
-            _refuse_outside(Z, "euclidean")
+        _refuse_outside(X, Y, "euclidean")
     Bt, near = B.T, 2.1 * _close * aa  # close points are of nearly equal length
 
     def block(rows: slice) -> Array:
