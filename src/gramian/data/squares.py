@@ -42,7 +42,7 @@ def read_square(source: Source, *, cross: bool = False, decimal: str = ".") -> S
     if start is None:
         raise InputError(f"{source.name}: the file is empty; there are no distances to read")
     count = start[0].split(b"\n", 1)[0].strip()
-    if count.isdigit() and int(count) and not cross:  # 1
+    if count.isdigit() and count.strip(b"0") and not cross:  # 1
         return _read_phylip(source)
     dialect = Dialect(decimal, MISSING)
     skip, delimiter = _after_comments(source, start[0], dialect)

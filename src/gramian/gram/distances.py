@@ -192,7 +192,7 @@ def decided(metric: Any, parameters: Any, X: Array) -> dict[str, Any]:
     if metric == "gower" and "ranges" not in settings:
         settings["ranges"] = _spans(X)
     elif metric == "mahalanobis" and "VI" not in settings:
-        settings["VI"] = np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
+        settings["VI"] = _inverse_covariance(X)
     return settings
 
 
@@ -200,6 +200,12 @@ def _spans(X: Array) -> Array:
     """Range of each variable where it is known."""
     known = [column[~np.isnan(column)] for column in X.T]
     return np.array([np.ptp(each) if each.size else 0.0 for each in known])
+
+
+def _inverse_covariance(X: Array) -> Array:
+    if len(X) < 2:
+        raise InputError("mahalanobis learns VI, the inverse covariance, from 2 points or more")
+    return np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
 
 
 def row_blocks(
@@ -225,7 +231,7 @@ def row_blocks(
     from scipy.spatial.distance import cdist
 
     if metric == "mahalanobis" and "VI" not in parameters:
-        parameters = {"VI": np.linalg.pinv(np.atleast_2d(np.cov(X64.T)))}
+        parameters = {"VI": _inverse_covariance(X64)}
 
     def block(rows: slice) -> Array:
         found = np.asarray(cdist(X64[rows], Y64, metric, **parameters))
