@@ -303,6 +303,30 @@ def test_reports(run, monkeypatch, arguments, words):
     assert 'id="variables"' not in pages[0]  # there are no loadings to show
 
 
+def test_distances_with_decimal_commas(run):
+    rows = ["0;1,5;2;2,5", "1,5;0;1;2", "2;1;0;1,5", "2,5;2;1,5;0"]
+    Path("commas.csv").write_text("# made by hand\n" + "\n".join(rows))
+    Path("points.csv").write_text("\n".join(rows).replace(",", ".").replace(";", ","))
+    ways = (("commas.csv", "--decimal", ","), ("points.csv",))
+
+    def maps(*command):
+        for way in ways:
+            code, _, err = run(*command, *way, "-o", "map.csv", "--save", "m.gramian", "--force")
+            assert code == 0, err
+            yield Path("map.csv").read_text()
+
+    for command in (["mds"], ["isomap", "--metric", "precomputed", "--neighbors", "3"]):
+        assert len(set(maps(*command))) == 1
+    assert len(set(maps("classical-mds"))) == 1
+    out = run("check", *ways[0])[1]
+    assert out == run("check", *ways[1])[1] and "between 4 points" in out
+    placed = []
+    for way in ways:
+        assert run("transform", "m.gramian", *way, "-o", "map.csv", "--force")[0] == 0
+        placed.append(Path("map.csv").read_text())
+    assert placed[0] == placed[1]
+
+
 def test_help_names_its_own_options_first(run):
     out = run("classical-mds", "--help")[1]
     assert out.index("--metric") < out.index("--output") < out.index("--json")
@@ -338,7 +362,11 @@ def test_help_names_its_own_options_first(run):
         (["classical-mds", "cities.csv", "-k", "9"], "from 1 to 8"),
         (["classical-mds", "cities.csv", "-k", "two"], "see gramian classical-mds --help"),
         (["classical-mds", "cities.csv", "--color", "x"], "--color is for tables; cities.csv"),
-        (["classical-mds", "cities.csv", "--decimal", ","], "--decimal is for tables"),
+        (["classical-mds", "cities.csv", "--decimal", ","], "has a decimal point, but --decimal ,"),
+        (["classical-mds", "commas.csv"], "decimal comma, say so (--decimal ,)"),
+        (["classical-mds", "named.csv"], "decimal comma, say so (--decimal ,)"),
+        (["mds", "commas.csv", "--decimal", ";"], "decimal must be '.' or ','"),
+        (["check", "commas.csv"], "decimal comma, say so (--decimal ,)"),
         (["classical-mds", "cities.csv", "-o", "cities.csv", "--force"], "is the input file"),
         (["kernel-pca", "absent.csv"], "no such file"),
         (["kernel-pca", "gaps.csv"], "1 value missing, the first in column 'b', row 2"),
@@ -358,6 +386,8 @@ def test_help_names_its_own_options_first(run):
 def test_one_sentence_and_exit_2(run, arguments, words):
     Path("wide.csv").write_text("0,1,2\n1,0,3\n")
     Path("negative.csv").write_text("0,-1\n-1,0\n")
+    Path("commas.csv").write_text("0;1,5;2\n1,5;0;1\n2;1;0\n")
+    Path("named.csv").write_text(";a;b\na;0;1,5\nb;1,5;0\n")
     Path("asymmetric.csv").write_text("0,1,2\n5,0,1\n2,1,0\n")
     Path("diagonal.csv").write_text("1,2\n2,1\n")
     Path("nan.csv").write_text("0,NA\nNA,0\n")

@@ -1,6 +1,7 @@
 """The door for distances: everything that holds them gives the same matrix, or one sentence."""
 
 import io
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,7 @@ from scipy.spatial.distance import pdist, squareform
 
 from gramian.data.dissimilarities import open_cross_distances, open_distances
 from gramian.data.rows import RowBlocked
-from gramian.errors import InputError, MemoryRefusedError
+from gramian.errors import GramianWarning, InputError, MemoryRefusedError
 
 NAMES = ("ant", "bee", "cat", "dog")
 CONDENSED = np.array([3.0, 4.0, 6.5, 5.0, 2.25, 1.0])
@@ -164,6 +165,121 @@ def test_text_files(layout, tmp_path):
         assert found.labels == labels
     if layout != "id named, digits":
         assert np.array_equal(open_distances(io.BytesIO(text.encode())).D, D4)
+
+
+def with_commas(text, delimiter=";"):
+    return text.replace(",", delimiter).replace(".", ",")
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if "phylip" not in name])
+def test_decimal_commas(layout, tmp_path):
+    text, labels = LAYOUTS[layout]
+    path = tmp_path / "d.csv"
+    path.write_text(with_commas(text))
+    if layout == "id named, digits":
+        refused(path, "do not match", decimal=",")
+        return
+    found = open_distances(path, decimal=",")
+    assert np.array_equal(found.D, D4)
+    assert found.labels == labels
+    refused(path, "decimal comma, say so (decimal=',')")
+    path.write_text(text)
+    refused(path, "decimal", decimal=",")
+
+
+def test_a_number_with_a_decimal_comma_is_no_label(tmp_path):
+    path = tmp_path / "d.csv"
+    for text in (
+        "0;1,5;2\n1,5;0;1\n2;1;0\n",
+        "0;1,5\n1,5;0\n",
+        "1,5;2,5\n0;1\n1;0\n",
+        "0,0;1\n1;0\n",
+        "a;0;1,5\nb;1,5;0\n",
+    ):
+        path.write_text(text)
+        refused(path, "decimal comma, say so (decimal=',')")
+        if "1,5;2,5" not in text:
+            assert open_distances(path, decimal=",").D[0, 1] in (1.5, 1.0)
+    path.write_text("0;1.5\n1.5;0\n")
+    refused(path, "decimal point, say so (decimal='.')", decimal=",")
+    path.write_text(";1,2;1,3\n1,2;0;4\n1,3;4;0\n")  # an empty corner: these are names
+    assert open_distances(path).labels == ("1,2", "1,3")
+    refused(path, "decimal must be '.' or ','", decimal=";")
+    new = tmp_path / "new.csv"
+    new.write_text("0,5;1,5\n2,5;3\n")
+    found = open_cross_distances(new, 2, decimal=",")
+    assert np.array_equal(found, [[0.5, 1.5], [2.5, 3]])
+    with pytest.raises(InputError, match="decimal comma, say so"):
+        open_cross_distances(new, 2)
+
+
+@pytest.mark.parametrize("layout", [name for name in LAYOUTS if "phylip" not in name])
+def test_comments_at_the_top(layout, tmp_path):
+    # as scikit-bio does; what has as many cells as the next line is the header
+    text, labels = LAYOUTS[layout]
+    path = tmp_path / "d.txt"
+    for comments in ("# made by hand\n", "#\n# 4 points, unit: m\n#\n"):
+        path.write_text(comments + text)
+        if layout == "id named, digits":
+            refused(path, "do not match")
+            continue
+        found = open_distances(path)
+        assert np.array_equal(found.D, D4)
+        assert found.labels == labels
+    path.write_text("# of mice\n#id\t" + "\t".join(NAMES) + "\n" + text_of(D4, None, NAMES, "\t"))
+    assert open_distances(path).labels == NAMES
+    path.write_text("# one\n# two\n" + text_of(D4, ["", *NAMES], NAMES).replace("6.5", "x"))
+    refused(path, "'x' on line 4")
+    for nothing in ("#\n", "# a, b\n# c\n", "#"):
+        path.write_text(nothing)
+        refused(path, "d.txt")
+
+
+@pytest.mark.parametrize("layout", ["bare", "rows", "both", "columns", "column digits"])
+def test_a_delimiter_at_the_end_of_every_line(layout, tmp_path):
+    text, labels = LAYOUTS[layout]
+    path = tmp_path / "d.csv"
+    path.write_text(text.replace("\n", ",\n"))
+    with pytest.warns(GramianWarning, match="d.csv: the delimiter at the end of every line"):
+        found = open_distances(path)
+    assert np.array_equal(found.D, D4) and found.D.flags.c_contiguous
+    assert found.labels == labels
+
+
+def test_a_label_may_be_a_word_for_what_is_missing(tmp_path):
+    names = ("NA", ".", "-", "nan")
+    path = tmp_path / "d.csv"
+    for header, labels, sep in (
+        (["", *names], names, ","),
+        (names, names, " "),
+        (names, None, ","),
+    ):
+        path.write_text(text_of(D4, header, labels, sep))
+        assert open_distances(path).labels == names
+
+
+def test_one_point(tmp_path):
+    path = tmp_path / "d.csv"
+    for text in ("0", "0\n", "1\nant 0\n", ",a\na,0\n"):
+        path.write_text(text)
+        refused(path, "1 sample", "at least 2 points")
+
+
+def test_similarities_are_told_from_distances():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3))
+    K = np.exp(-(squareform(pdist(X)) ** 2))
+    shifted = np.corrcoef(X) + 3.0
+    shares = np.abs(rng.normal(size=(300, 300))) + 4 * np.eye(300)  # a table of confusions
+    for S in (100 * K, K + 20, shifted, 0.5 * K, shares, 6 * np.eye(300) - 3 * K):
+        refused(S, "looks like similarities", "sqrt(k_ii + k_jj - 2 k_ij)", "'precomputed'")
+    refused(K, "looks like similarities", "1 - S")
+    refused(100 * K[:5, :5], "every row")
+    wrong = squareform(pdist(X))
+    wrong[7, 7] = wrong.max() + 1
+    refused(wrong, "1 entry other than 0 on the diagonal", "row 7, column 7")
+    np.fill_diagonal(wrong, 1e-3)  # of distances, after all
+    refused(wrong, "300 entries other than 0 on the diagonal")
 
 
 def test_parquet_and_gzip(tmp_path):
@@ -327,7 +443,9 @@ def test_any_text_is_read_or_refused_in_one_sentence(rows, delimiter, start):
     text = start + "\n".join(delimiter.join(row) for row in rows)
     said, D = "", np.zeros((2, 2))
     try:
-        D = open_distances(io.BytesIO(text.encode())).D
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", GramianWarning)  # a delimiter at the end of every line
+            D = open_distances(io.BytesIO(text.encode())).D
     except InputError as error:
         said = str(error)
     assert "\n" not in said

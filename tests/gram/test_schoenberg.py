@@ -139,9 +139,49 @@ def test_bad_parameters():
         lambda: schoenberg.bernstein(drift=-1),
         lambda: schoenberg.bernstein(atoms=[(0, 1)]),
         lambda: schoenberg.bernstein(atoms=[(1, -1)]),
+        *(lambda a=a: schoenberg.exponential([1.0], a) for a in ("a", None, 1j, [1.0], np.nan)),
+        *(lambda p=p: schoenberg.power([1.0], p) for p in ("a", None, 1j, [0.5], np.nan)),
+        *(
+            lambda atoms=atoms: schoenberg.bernstein(atoms=atoms)
+            for atoms in (3, [3], "ab", [(1, "a")], [(1, 2, 3)], {1: 2}, [(1, 1j)])
+        ),
+        *(lambda drift=drift: schoenberg.bernstein(drift=drift) for drift in ("a", None, np.nan)),
+        *(lambda g=g: schoenberg.bernstein(g) for g in (3, "a", [1.0])),
+        *(lambda tol=tol: schoenberg.bernstein(tol=tol) for tol in ("a", 0, -1, np.nan)),
     ):
         with pytest.raises(InputError):
             call()
+    for wrong in (lambda x: "a", lambda x: None, lambda x: 1.0, lambda x: 1j * x):
+        with pytest.raises(InputError, match="g gave .* for each element of an array"):
+            schoenberg.bernstein(wrong)(np.array([1.0]))
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        *(getattr(schoenberg, name) for name in ("linear", "exponential", "logarithm")),
+        *(schoenberg.rational, schoenberg.power, schoenberg.bernstein(lambda x: np.exp(-x))),
+    ],
+)
+def test_squared_distances_are_finite_numbers(transform):
+    for wrong in (np.inf, [1.0, np.inf], np.nan, -1.0):
+        with pytest.raises(InputError, match="finite numbers >= 0; found (inf|nan|-1)"):
+            transform(wrong)
+    for wrong in ("a", None, 1j, [[1], [1, 2]]):
+        with pytest.raises(InputError, match="an array of real numbers"):
+            transform(wrong)
+
+
+def test_a_failure_says_what_was_reached():
+    with pytest.raises(InputError, match=r"only known to [1-9]\.\de-0[1-9], 1.0e-10") as caught:
+        schoenberg.bernstein(lambda x: np.where((x > 1) & (x < 2), 1.0, 0.0))(np.array([1.0]))
+    reached = float(str(caught.value).split("known to ")[1].split(",")[0])
+    found = schoenberg.bernstein(lambda x: np.where((x > 1) & (x < 2), 1.0, 0.0), tol=4 * reached)(
+        np.array([1.0])
+    )
+    with mpmath.workdps(20):
+        exact = float(mpmath.quad(lambda x: (1 - mpmath.exp(-x)) / x, [1, 2]))
+    assert abs(found[0] - exact) <= 40 * reached * exact
 
 
 def test_public_name():

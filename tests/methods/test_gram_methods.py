@@ -88,6 +88,36 @@ def test_training_points_are_placed_where_they_are(model):
     assert np.allclose(model.transform(X[order]), model.embedding_[order], atol=1e-9 * size)
 
 
+@pytest.mark.parametrize("correction", ["cailliez", "lingoes"])
+def test_points_that_coincide_are_placed_at_their_mean_once_a_constant_moved_them(correction):
+    D = np.array([[0.0, 0, 3, 4], [0, 0, 3, 4], [3, 3, 0, 9], [4, 4, 9, 0]])
+    model = ClassicalMDS(2, metric="precomputed", correction=correction).fit(D)
+    Z = model.embedding_
+    apart = model.constant_**2 if correction == "cailliez" else 2 * model.constant_
+    assert np.isclose(np.sum((Z[0] - Z[1]) ** 2), apart)  # R adds it to pairs at distance 0, too
+    wanted = np.array([Z[:2].mean(axis=0)] * 2 + [Z[2], Z[3]])
+    with pytest.warns(GramianWarning, match="2 new points at distance 0 to several .* to 2"):
+        placed = model.transform(D)
+    assert np.abs(placed - wanted).max() <= 1e-12
+    twins = np.argmax(np.abs(Z[0] - Z[1]))  # the axis that tells them apart, and nothing else
+    assert np.abs(np.delete(placed - Z, twins, axis=1)).max() <= 1e-12
+    with pytest.warns(GramianWarning, match="at their mean"):
+        assert model.placement_residual(D[:1]) <= 1e-6  # two axes hold all four points
+    thrice = np.pad(D, ((1, 0), (1, 0)))
+    thrice[0, 1:], thrice[1:, 0] = D[0], D[0]
+    model = ClassicalMDS(3, metric="precomputed", correction=correction).fit(thrice)
+    with pytest.warns(GramianWarning, match="at their mean"):
+        placed = model.transform(thrice[:1])
+    assert np.abs(placed[0] - model.embedding_[:3].mean(axis=0)).max() <= 1e-12
+
+
+def test_rounding_does_not_part_a_point_from_itself():
+    # the cosine distance of equal points is 0 or 1e-16
+    model = ClassicalMDS(3, metric="cosine", correction="cailliez").fit(X)
+    assert model.constant_ > 0
+    assert np.abs(model.transform(X) - model.embedding_).max() <= 1e-9 * model.constant_
+
+
 def test_permuting_points_permutes_coordinates():
     order = rng.permutation(90)
     for make in (lambda: ClassicalMDS(3, metric="cityblock"), lambda: KernelPCA(3, kernel="rbf")):
@@ -299,6 +329,30 @@ def test_negativity_of_many_points_is_a_solve_of_its_own():
     whole = ClassicalMDS(2, metric="precomputed", solver="dense").fit(D)
     assert np.isclose(whole.negativity_, exact)
     assert np.isclose(whole.goodness_of_fit_[1], values[-2:].sum() / values[values > 0].sum())
+
+
+@pytest.mark.parametrize("solver", ["auto", "krylov"])
+@pytest.mark.parametrize(("n", "digits"), [(1050, 0), (1050, 1), (1200, 1), (1100, 3)])
+def test_a_small_negative_end_is_met_as_nearly_as_is_said(n, digits, solver):
+    # within 3 % of itself or 0.002 of the largest, never too large, and 0 below 1e-5
+    points = np.random.default_rng(digits).standard_normal((n, 3)) * [5, 3, 1]
+    D = np.round(pairwise(points), digits)
+    values = np.linalg.eigvalsh(-0.5 * _centered(D**2))
+    exact = -values[0] / values[-1]
+    model = ClassicalMDS(2, metric="precomputed", solver=solver).fit(D)
+    assert exact - max(0.03 * exact, 0.002) <= model.negativity_ <= exact + 1e-6
+    said = " ".join(model.to_embedding().notes)
+    if digits == 3:
+        assert 0 < exact < 1e-5 and model.negativity_ == 0
+        assert "no eigenvalue below -1e-5 of the largest was found" in said
+        assert "are Euclidean" not in said
+        whole = ClassicalMDS(2, metric="precomputed", solver="dense").fit(D)
+        assert np.isclose(whole.negativity_, exact)
+        assert "not Euclidean" in " ".join(whole.to_embedding().notes)
+    else:
+        assert "not Euclidean" in said
+    known = ClassicalMDS(2).fit(points).to_embedding().notes  # by theorem
+    assert any("are Euclidean" in note for note in known)
 
 
 def test_tanh_kernel_keeps_its_signs():

@@ -11,6 +11,7 @@ from gramian.errors import InputError
 from gramian.gram.distances import pairwise
 from gramian.testing import same_up_to_signs
 
+SKBIO = "scikit-bio is not installed; it comes with gramian[peers]"
 rng = np.random.default_rng(8)
 X = rng.standard_normal((40, 3))
 
@@ -32,7 +33,7 @@ def test_negative_distances():
 
 
 def test_negative_distances_in_scikit_bio():
-    skbio = pytest.importorskip("skbio")
+    skbio = pytest.importorskip("skbio", reason=SKBIO)
     from skbio.stats.ordination import pcoa
 
     D = pairwise(X)
@@ -45,7 +46,7 @@ def test_negative_distances_in_scikit_bio():
 
 
 def test_a_matrix_of_scikit_bio_is_read_with_its_labels():
-    skbio = pytest.importorskip("skbio")
+    skbio = pytest.importorskip("skbio", reason=SKBIO)
     names = [f"p{i}" for i in range(len(X))]
     given = skbio.DistanceMatrix(pairwise(X), names)
     model = ClassicalMDS(2, metric="precomputed").fit(given)

@@ -157,6 +157,56 @@ def test_hilbert_embedding_of_nearly_euclidean_distances():
     assert (np.diff(found.lambdas) < 0).all()
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("excess", [0.0, *10.0 ** np.arange(-13, 0)])
+def test_both_verdicts_agree_on_small_violations(excess, kind):
+    # three points on a line, the longest distance too long: negative by 2/3 of the excess
+    D = np.array([[0, 1, 2 + excess], [1, 0, 1], [2 + excess, 1, 0]], kind)
+    verdict = conditionally_negative_definite(np.square(D, dtype=float).astype(kind))
+    assert verdict.holds == (excess <= 24 * np.finfo(kind).eps)
+    for steps in (12, 40, 100):
+        assert hilbert_embedding(D, steps).holds == verdict.holds
+    if kind is np.float64 and excess >= 1e-2:
+        assert not hilbert_embedding(D, 4).holds
+
+
+@given(st.integers(3, 40), st.integers(0, 10**6))
+def test_both_verdicts_agree_at_the_border(n, seed):
+    for repair in (cailliez, lingoes):
+        D = repair(perturbed(n, 1.0, seed)).D
+        assert conditionally_negative_definite(D**2).holds == hilbert_embedding(D).holds
+
+
+NO_MATRICES = {
+    "complex": (1j * np.eye(3), "real numbers"),
+    "text": (np.array([["a"]]), "real numbers"),
+    "ragged": ([[1, 2], [3]], "real numbers"),
+    "None": (None, "real numbers"),
+    "one row": ([1.0, 2.0], "square, got shape"),
+    "not square": (np.eye(3)[:2], "square, got shape"),
+    "empty": (np.zeros((0, 0)), "square, got shape"),
+    "NaN": (np.array([[1.0, np.nan], [np.nan, 1.0]]), "row 0, column 1; fill it in"),
+    "infinite": (np.array([[1.0, np.inf], [np.inf, 1.0]]), "row 0, column 1; fill it in"),
+}
+
+
+@pytest.mark.parametrize("name", NO_MATRICES)
+def test_what_is_no_matrix(name):
+    matrix, words = NO_MATRICES[name]
+    for judge in (positive_semidefinite, conditionally_negative_definite, centered):
+        with pytest.raises(InputError, match=words):
+            judge(matrix)
+
+
+def test_bad_steps_and_weights():
+    for steps in (0, -1, 101, 400, 2.5, "a", True, None):
+        with pytest.raises(InputError, match="a whole number from 1 to 100"):
+            hilbert_embedding(SQUARE, steps)
+    for alpha in ("a", [1, 0], np.array([1j, 1, 0, 0]), [[1, 0], [1]], [np.nan, 1, 0, 0]):
+        with pytest.raises(InputError, match="alpha must be 4 weights"):
+            centered(SQUARE**2, alpha)
+
+
 def test_the_square_walked_along_its_sides_is_known():
     # d^2 of a circle's four points: B has eigenvalues 2, 2, 0, -1 by symmetry
     verdict = conditionally_negative_definite(SQUARE**2)

@@ -1,13 +1,16 @@
 """Classical MDS and kernel PCA: numbers of R, vegan, ape, kernlab, scikit-bio and scikit-learn."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_circles
 
 from gramian import PCA, ClassicalMDS, KernelPCA
+from gramian.data.dissimilarities import open_distances
 from gramian.data.tables import read_table
+from gramian.errors import GramianWarning
 from gramian.gram.distances import pairwise
 from gramian.quality.procrustes import procrustes
 from gramian.testing import same_up_to_signs
@@ -109,10 +112,67 @@ def test_vegan_bray_curtis(name, shared_data, reference):
 
 
 def test_dune_goodness_of_fit(shared_data):
-    # scikit-bio's "full" proportion of the first axis, .3736, is ours
-    model = fitted(shared_data / "dune" / "bray_curtis.csv", 1)
+    # vegan: wcmdscale(vegdist(dune), eig = TRUE)$GOF with all 14 positive axes, and the correlation
+    # of their distances with those given
+    D = open_distances(shared_data / "dune" / "bray_curtis.csv").D
+    model = fitted(D, 14)
+    assert model.n_positive_ == 14
+    assert np.allclose(model.goodness_of_fit_, [0.9396742171, 1], rtol=0, atol=5e-11)
+    among = np.triu_indices(20, 1)
+    kept = np.corrcoef(pairwise(model.embedding_)[among], D[among])[0, 1]
+    assert np.isclose(kept, 0.997518488, rtol=0, atol=5e-10)
+    # scikit-bio's two proportions of the first axis: "full", which is ours, and "truncated", of the
+    # sum of all eigenvalues, as ape::pcoa has it
     assert round(float(model.proportion_explained_[0]), 4) == 0.3736
     assert "positive" in model.proportion_formula_
+    assert round(float(model.eigenvalues_[0] / model.spectrum_.sum()), 4) == 0.3992
+
+
+@pytest.mark.parametrize(
+    "name", ["UScitiesD", "ekman", "eurodist", "kinship", "morse", "swiss", "us9cities", "wish"]
+)
+def test_cmdscale(name, shared_data, reference):
+    # R 4.2.2 cmdscale(d, k = 2, eig = TRUE): all eigenvalues, GOF, points
+    wanted, folder = reference(name)["cmdscale"], shared_data / name
+    dissimilarities = name in ("ekman", "kinship", "morse", "wish")
+    given = folder / ("dissimilarity.csv" if dissimilarities else f"{name}.csv")
+    if name == "swiss":  # dist(swiss[, -1])
+        given = pairwise(np.asarray(read_table(given, labels=0).numbers, float)[:, 1:])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GramianWarning)  # those of wish are far from Euclidean
+        model = fitted(given)
+    values = np.array(wanted["eig_all"])
+    assert np.allclose(model.spectrum_, values, rtol=1e-9, atol=1e-11 * values[0])
+    assert np.allclose(model.goodness_of_fit_, wanted["GOF"], rtol=1e-9)
+    same_up_to_signs(model.embedding_, wanted["points"], rtol=1e-9)
+    if "row_names" in wanted and model.labels_ is not None:
+        assert model.labels_ == tuple(wanted["row_names"])
+
+
+def test_cmdscale_with_a_constant(shared_data, reference):
+    wanted = reference("eurodist")["cmdscale_add"]
+    model = fitted(shared_data / "eurodist" / "eurodist.csv", correction="cailliez")
+    assert np.isclose(model.constant_, wanted["ac"], rtol=1e-12)
+    values = np.array(wanted["eig"])
+    assert np.allclose(model.spectrum_[: len(values)], values, rtol=1e-9, atol=1e-9 * values[0])
+    assert np.allclose(model.goodness_of_fit_, wanted["GOF"], rtol=1e-10)
+    same_up_to_signs(model.embedding_, wanted["points"], rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["dune", "varespec"])
+def test_ape_pcoa(name, shared_data, reference):
+    # ape::pcoa(d) and ape::pcoa(d, correction = "lingoes")
+    wanted, file = reference(name)["ape_pcoa"], shared_data / name / "bray_curtis.csv"
+    plain, mended = fitted(file), fitted(file, correction="lingoes")
+    assert np.isclose(plain.spectrum_.sum(), wanted["trace"], rtol=1e-11)
+    values = np.array(wanted["values_eig"])
+    # ape leaves out what is 0, vegan does not
+    found = plain.spectrum_[np.abs(plain.spectrum_) > 1e-12]
+    assert np.allclose(found, values[np.abs(values) > 1e-12], rtol=0, atol=1e-11)
+    repaired = np.array(wanted["lingoes_corr_eig"])
+    assert np.allclose(mended.eigenvalues_, repaired[:2], rtol=1e-10)
+    size = min(len(repaired), len(mended.spectrum_))
+    assert np.allclose(mended.spectrum_[:size], repaired[:size], rtol=0, atol=1e-10)
 
 
 def test_unifrac_of_nine_mice(shared_data, reference):

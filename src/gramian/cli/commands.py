@@ -197,7 +197,7 @@ def components(
 
 @app.command(epilog="Example: gramian check distances.csv")
 @asked
-def check(file: options.Distances, request: Limited) -> int:
+def check(file: options.Distances, request: Limited, decimal: options.Decimal = ".") -> int:
     """Is it a distance, a metric, Euclidean; and what would repair it.
 
     Reads a matrix of distances and names the triangle that breaks the triangle inequality most,
@@ -205,7 +205,7 @@ def check(file: options.Distances, request: Limited) -> int:
     """
     from gramian.cli.run import check as run_check
 
-    return run_check(file, request)
+    return run_check(file, request, decimal)
 
 
 @app.command(epilog="Example: gramian transform iris.gramian new.csv -o placed.csv")

@@ -172,9 +172,9 @@ class Reading:
         """A matrix of distances: in memory if it fits, else left in its file for the method."""
         from gramian.data.dissimilarities import open_distances
 
-        self._refuse_table_options("distances (for a table of rows name a --metric)")
+        self._refuse_table_options("distances (for a table of rows name a --metric)", "decimal")
         try:
-            found = open_distances(self.file, self.memory, missing=self.gaps)
+            found = open_distances(self.file, self.memory, missing=self.gaps, decimal=self.decimal)
         except InputError as error:
             if "compute distances" not in str(error):
                 raise
@@ -186,14 +186,15 @@ class Reading:
         """Distances of new points to the points of a fit; a first column may name the new ones."""
         from gramian.data.distance_sources import open_raw, path_of
 
-        self._refuse_table_options("distances to the points of the fit")
-        raw = open_raw(self.file, path_of(self.file), self.memory, cross=True)
+        self._refuse_table_options("distances to the points of the fit", "decimal")
+        path, decimal = path_of(self.file), self.decimal
+        raw = open_raw(self.file, path, self.memory, cross=True, decimal=decimal)
         return Data(raw, (len(raw.numbers), raw.numbers.shape[-1]), labels=raw.rows)
 
-    def _refuse_table_options(self, held: str) -> None:
-        """Options that choose columns or say how text is written mean nothing here."""
+    def _refuse_table_options(self, held: str, *meant: str) -> None:
+        """Options that choose columns or say how text is written mean nothing here, but some."""
         for option in _FOR_TABLES:
-            if getattr(self, option) not in (None, False, "."):
+            if option not in meant and getattr(self, option) not in (None, False, "."):
                 raise GramianError(
                     f"--{option.replace('_', '-')} is for tables; {visible(self.name)} holds {held}"
                 )

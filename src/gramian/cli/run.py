@@ -191,13 +191,15 @@ def _say_written(embedding: Embedding, outputs: Outputs, messages: Messages) -> 
         messages.say(f"points are colored by {visible(guessed)!r}; --color names another column")
 
 
-def check(file: str, request: Limited) -> int:
+def check(file: str, request: Limited, decimal: str = ".") -> int:
     """Read a matrix of distances and print the verdict on it.
 
     Parameters
     ----------
     file : str
     request : Limited
+    decimal : str
+        The decimal sign.
 
     Returns
     -------
@@ -210,7 +212,7 @@ def check(file: str, request: Limited) -> int:
     name, messages = Reading(file).name, request.messages
     with messages.collecting_warnings():
         with messages.working(f"reading {name}"):
-            opened = open_distances(file, request.memory)
+            opened = open_distances(file, request.memory, decimal=decimal)
         with messages.working("computing"):
             verdict = check_distances(opened, request.memory)
     if request.json:

@@ -43,7 +43,9 @@ class Dissimilarities:
     labels: tuple[str, ...] | None
 
 
-def open_distances(source: Any, memory: Any = None, *, missing: bool = False) -> Dissimilarities:
+def open_distances(
+    source: Any, memory: Any = None, *, missing: bool = False, decimal: str = "."
+) -> Dissimilarities:
     """Distances between n points, checked.
 
     Parameters
@@ -55,6 +57,8 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
         Budget; a square ``.npy`` file that takes more than half of it stays in its file.
     missing : bool
         Let NaN pass where it stands on both sides of the diagonal.
+    decimal : {".", ","}
+        The decimal sign of a text file.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def open_distances(source: Any, memory: Any = None, *, missing: bool = False) ->
             rows = NpyRows(path, memory)
             if 2 * rows.dtype.itemsize * shape[0] ** 2 > budget(memory):
                 return _in_file(rows, memory, missing=missing)
-    raw = open_raw(source, path, memory)
+    raw = open_raw(source, path, memory, decimal=decimal)
     if raw.numbers.ndim == 1:
         raw = raw._replace(numbers=_squared(raw.numbers, raw.what, memory), ours=True)
     labels = _matched(raw)
@@ -101,6 +105,7 @@ def open_cross_distances(
     memory: Any = None,
     *,
     missing: bool = False,
+    decimal: str = ".",
 ) -> Array:
     """Distances of m new points to the n points of a fitted method.
 
@@ -115,6 +120,8 @@ def open_cross_distances(
         Budget.
     missing : bool
         Let NaN pass, as long as every new point has some distance.
+    decimal : {".", ","}
+        The decimal sign of a text file.
 
     Returns
     -------
@@ -123,7 +130,7 @@ def open_cross_distances(
     """
     raw = source
     if not isinstance(source, Raw):
-        raw = open_raw(source, path_of(source), memory, cross=True)
+        raw = open_raw(source, path_of(source), memory, cross=True, decimal=decimal)
     X = raw.numbers[None, :] if raw.numbers.ndim == 1 else raw.numbers
     if X.ndim != 2 or X.shape[1] != n or not len(X):
         raise InputError(

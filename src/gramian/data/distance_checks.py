@@ -50,6 +50,7 @@ class Survey:
 
     dtype: np.dtype[Any]
     diagonal: Array
+    reach: Array  # the size of the largest entry of each row
     largest: float = 0.0  # size of the largest finite entry
     lowest: float = 0.0
     missing: Found = field(default_factory=Found)
@@ -64,7 +65,7 @@ class Survey:
     @classmethod
     def of(cls, read: Read, n: int, dtype: Any, height: int = _tile) -> Survey:
         """Look at every cell once; ``height`` rows and columns are read at a time."""
-        found = cls(np.dtype(dtype), np.zeros(n))
+        found = cls(np.dtype(dtype), np.zeros(n), np.zeros(n))
         with np.errstate(invalid="ignore", over="ignore"):
             for i, j, A, B in _pairs(read, n, height):
                 found._add(i, j, A, B)
@@ -80,8 +81,12 @@ class Survey:
             self.diagonal[i : i + len(A)] = np.diagonal(A)
         self.upper = self.upper or bool((np.triu(A, 1) if i == j else A).any())
         self.lower = self.lower or bool((np.triu(B, 1) if i == j else B).any())
-        low = float(np.minimum(A.min(), B.min()))  # NaN, if there is one: min() might lose it
-        high = float(np.maximum(A.max(), B.max()))
+        lows, highs = (A.min(axis=1), B.min(axis=0)), (A.max(axis=1), B.max(axis=0))
+        for at, lowest, highest in zip((i, j), lows, highs, strict=True):
+            reach = self.reach[at : at + len(lowest)]
+            np.maximum(reach, np.maximum(highest, -lowest), out=reach)
+        low = float(np.minimum(lows[0].min(), lows[1].min()))  # NaN, if there is one
+        high = float(np.maximum(highs[0].max(), highs[1].max()))
         finite = bool(np.isfinite(low) and np.isfinite(high))
         if low < 0 or not finite:
             self._add_odd(i, j, A)
@@ -164,6 +169,13 @@ def judge(found: Survey, what: str, labels: Labels, *, missing: bool = False) ->
             f"{what} has ones on its diagonal and nothing above 1: this looks like similarities; "
             "use 1 - S, or sqrt(2 - 2 S) for correlations"
         )
+    alike = (found.diagonal > slack) & (found.diagonal >= found.reach - slack)
+    if 2 * np.count_nonzero(alike) >= len(alike):
+        raise InputError(
+            f"{what} has the largest entry of {_rows(alike)} on the diagonal: this looks like "
+            "similarities k; use sqrt(k_ii + k_jj - 2 k_ij), or KernelPCA with the kernel "
+            "'precomputed' (set the diagonal to 0 only if these are distances)"
+        )
     if found.lowest < -slack:
         count = _count(found.negative.count, "negative distance")
         raise InputError(
@@ -202,6 +214,10 @@ def place(cell: tuple[int, int], labels: Labels) -> str:
     i, j = cell
     named = f", between {shown(labels[i])} and {shown(labels[j])}" if labels else ""
     return f"at row {i}, column {j} (counted from 0{named})"
+
+
+def _rows(which: Array) -> str:
+    return "every row" if which.all() else f"{int(which.sum())} of {len(which)} rows"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -41,13 +41,17 @@ def path_of(source: Any) -> Path | None:
     return path
 
 
-def open_raw(source: Any, path: Path | None, memory: Any, *, cross: bool = False) -> Raw:
+def open_raw(
+    source: Any, path: Path | None, memory: Any, *, cross: bool = False, decimal: str = "."
+) -> Raw:
     """Open whatever it is; shapes and values are not looked at yet."""
+    if decimal not in (".", ","):
+        raise InputError(f"decimal must be '.' or ',', got {decimal!r}")
     if hasattr(source, "ids") and hasattr(source, "data"):  # scikit-bio's, which have a read()
         ids = tuple(map(str, source.ids))
         return Raw(np.asarray(source.data), ids, ids, "the matrix", False)
     if path is not None or (isinstance(source, str) and source == "-") or hasattr(source, "read"):
-        return _from_file(path or source, memory, cross=cross)
+        return _from_file(path or source, memory, cross=cross, decimal=decimal)
     if hasattr(source, "tocsr") and hasattr(source, "nnz"):
         raise InputError(
             "a sparse matrix cannot hold distances: pairs that are not stored would have distance "
@@ -103,7 +107,7 @@ def _unless_counted(names: tuple[str, ...]) -> Labels:
     return names
 
 
-def _from_file(path: Any, memory: Any, *, cross: bool) -> Raw:
+def _from_file(path: Any, memory: Any, *, cross: bool, decimal: str) -> Raw:
     what = path.name if isinstance(path, Path) else "standard input"
     ending = path.suffix.lower() if isinstance(path, Path) else ""
     if ending == ".npy":
@@ -118,7 +122,7 @@ def _from_file(path: Any, memory: Any, *, cross: bool) -> Raw:
 
     with opened(str(path) if isinstance(path, Path) else path, budget(memory)) as source:
         if not source.head.startswith(PARQUET):
-            X, rows, columns = read_square(source, cross=cross)
+            X, rows, columns = read_square(source, cross=cross, decimal=decimal)
             return Raw(X, rows, columns, source.name, True)
         place = path if isinstance(path, Path) else source.rewound()
         table = read_table(place, text="keep", max_bytes=budget(memory))

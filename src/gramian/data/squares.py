@@ -7,10 +7,12 @@
 5. columns only   words in line 1, and as many lines below
 
 Numbers may be labels too. What line 1 leaves open, the shape decides: one more look at the file.
+Lines at the top that begin with # are comments; #name, with as many cells as the next, is line 1.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -21,7 +23,7 @@ from gramian.data.source import Source
 from gramian.data.survey import Dialect
 from gramian.data.tables import MISSING
 from gramian.data.text import Reading, sniff
-from gramian.errors import InputError, MemoryRefusedError
+from gramian.errors import InputError, MemoryRefusedError, warn
 from gramian.maps import Array
 from gramian.memory import in_words
 
@@ -29,43 +31,88 @@ Square = tuple[Array, tuple[str, ...] | None, tuple[str, ...] | None]  # numbers
 _strict = 10  # letters of a name in PHYLIP's original format
 
 
-def read_square(source: Source, *, cross: bool = False) -> Square:
+def read_square(source: Source, *, cross: bool = False, decimal: str = ".") -> Square:
     """Numbers of a text file with the labels of its rows and columns; not yet checked.
 
     ``cross``: distances of new points to old ones, which need not be square, so that the shape
-    cannot tell whether numbers in line 1 are labels; they are taken as numbers.
+    cannot tell whether numbers in line 1 are labels; they are taken as numbers. ``decimal``: the
+    decimal sign, but for PHYLIP, which has a point.
     """
     start = next(records(source), None)
     if start is None:
         raise InputError(f"{source.name}: the file is empty; there are no distances to read")
-    if start[0].split(b"\n", 1)[0].strip().isdigit() and not cross:  # 1
+    count = start[0].split(b"\n", 1)[0].strip()
+    if count.isdigit() and count.strip(b"0") and not cross:  # 1
         return _read_phylip(source)
-    dialect = Dialect(".", MISSING)
-    delimiter = sniff(source, start[0], dialect)
-    lines = start[0].split(b"\n", 2)
+    dialect = Dialect(decimal, MISSING)
+    skip, delimiter = _after_comments(source, start[0], dialect)
+    lines = start[0][skip:].split(b"\n", 2)
     first, second = (_cells(source, line, delimiter) for line in lines[:2])
     if not first:
         raise InputError(f"{source.name}: line 1 is blank; delete it")
     numbers = [_is_number(cell, dialect) for cell in first]
 
+    ended = False  # whether a delimiter at the end of every line makes an empty column
+
     def read(header: bool, labels: bool, short: bool = False) -> Square:
-        return _read(source, delimiter, dialect, header=header, labels=labels, short=short)
+        nonlocal ended
+        (X, rows, columns), ended = _read(
+            source, delimiter, dialect, header=header, labels=labels, short=short, skip=skip
+        )
+        if not (ended or cross or short) and X.shape[1] > 1:
+            ended = bool(np.isnan(X[:, -1]).all() and not np.isnan(X[-1]).all())
+            if ended:
+                X, columns = np.ascontiguousarray(X[:, :-1]), columns and columns[:-1]
+        return X, rows, columns
 
     def surplus(found: Square) -> int:
         """How many lines there are more than columns."""
         return 0 if cross else found[0].shape[0] - found[0].shape[1]
 
-    if len(second) == len(first) + 1:  # 3, as R's write.table does it
-        return read(header=True, labels=True, short=True)
-    if not first[0]:  # 3
-        return read(header=True, labels=True)
-    if all(numbers) or (all(numbers[1:]) and len(first) > 2):
+    short = len(second) == len(first) + 1
+    named = short or not first[0]
+    if named:  # 3, as R's write.table does it if short
+        found = read(header=True, labels=True, short=short)
+    elif all(numbers) or (all(numbers[1:]) and len(first) > 2):
         labels = not numbers[0]
         found = read(header=False, labels=labels)  # 2 or 4
-        return read(header=True, labels=labels) if surplus(found) == 1 else found
-    labels = bool(second) and not _is_number(second[0], dialect)
-    found = read(header=True, labels=labels)  # 3 or 5
-    return read(header=True, labels=True) if not labels and surplus(found) == -1 else found
+        found = read(header=True, labels=labels) if surplus(found) == 1 else found
+    else:
+        labels = bool(second) and not _is_number(second[0], dialect)
+        found = read(header=True, labels=labels)  # 3 or 5
+        if not labels and surplus(found) == -1:
+            found = read(header=True, labels=True)
+    if not named:
+        _refuse_numbers(source.name, (*first, *(found[1] or ())), dialect)
+    if ended:
+        warn(f"{source.name}: the delimiter at the end of every line is ignored")
+    return found
+
+
+def _after_comments(source: Source, block: bytes, dialect: Dialect) -> tuple[int, str]:
+    """How many bytes of comments there are at the top, and the delimiter of what follows."""
+    begin = end = 0
+    while block.startswith(b"#", end):
+        begin, end = end, block.find(b"\n", end) + 1 or len(block)
+    if not end or end == len(block):
+        return 0, sniff(source, block, dialect)
+    delimiter = sniff(source, block[end:], dialect)
+    last, following = block[begin:end], block[end:].split(b"\n", 1)[0]
+    cells = [len(_cells(source, line.rstrip(b"\n"), delimiter)) for line in (last, following)]
+    named = cells[0] == cells[1] > 1 and not last.startswith((b"# ", b"#\t"))
+    return begin if named else end, delimiter
+
+
+def _refuse_numbers(name: str, labels: tuple[str, ...], dialect: Dialect) -> None:
+    """A label that is a number by the other decimal sign is one that was read wrongly."""
+    other = "," if dialect.decimal == "." else "."
+    wrong = next((x for x in labels if re.fullmatch(rf"[+-]?\d+\{other}\d+", x)), None)
+    if wrong is not None:
+        raise InputError(
+            f"{name}: {shown(wrong)} stands where a label is expected; if it is a number with a "
+            f"decimal {'comma' if other == ',' else 'point'}, say so (decimal={other!r}), else "
+            "begin line 1 with an empty cell and every other line with a label"
+        )
 
 
 def _cells(source: Source, line: bytes, delimiter: str) -> list[str]:
@@ -89,10 +136,14 @@ def _read(
     header: bool,
     labels: bool,
     short: bool = False,
-) -> Square:
-    """One pass of the strict reader; ``short``: the header lacks a cell for the row labels."""
+    skip: int = 0,
+) -> tuple[Square, bool]:
+    """One pass of the strict reader, and whether the last column, without a name, was empty.
+
+    ``short``: the header lacks a cell for the row labels.
+    """
     choice = Choice(labels=0 if labels and not short else None)
-    reading = Reading(source, choice, "keep", delimiter, dialect, header, [])
+    reading = Reading(source, choice, "keep", delimiter, dialect, header, [], skip=skip)
     start = next(records(source))[0]
     reading.read_header(start)
     if short:
@@ -107,7 +158,8 @@ def _read(
             "compute distances between its rows first"
         )
     table: Table = reading.table(held)
-    return table.numbers, table.labels, table.columns if header else None
+    ended = reading.roles[-1] == "skip"
+    return (table.numbers, table.labels, table.columns if header else None), ended
 
 
 def _read_phylip(source: Source) -> Square:

@@ -90,10 +90,12 @@ class Part:
         value = self.cells[row * width + column]
         return Cell(names[column], value, f"on line {self.grid.line_of(row, width)}")
 
-    def strings(self, column: int) -> list[str]:
-        """A column as text, missing values empty."""
+    def strings(self, column: int, names: bool) -> list[str]:
+        """A column as text; missing values are empty, but in ``names``: NA is a country, too."""
         width = self.values.shape[1]
-        found = self.cells.gather_every(width, column).to_list()
+        found: list[str] = self.cells.gather_every(width, column).to_list()
+        if names:
+            return found
         return ["" if word in self.missing else word for word in found]
 
 

@@ -96,17 +96,18 @@ class Reading:
     blocks: bool = False  # whether numbers may stay in a file
     names: list[str] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)
-    skip: int = 0  # bytes of the header
+    skip: int = 0  # bytes of the header; before it is read, of what comes before it
     trailing: bool = False  # the last column has no name: maybe a delimiter ends every line
 
     def read_header(self, block: bytes) -> None:
         """Name the columns by the first line, or by their numbers."""
-        name, end = self.source.name, block.find(b"\n") + 1
-        while block.count(b'"', 0, end) % 2:
+        name, begin = self.source.name, self.skip
+        end = block.find(b"\n", begin) + 1
+        while block.count(b'"', begin, end) % 2:
             end = block.find(b"\n", end) + 1
-        if not block[:end].strip():
+        if not block[begin:end].strip():
             raise InputError(f"{name}: line 1 is blank; delete it")
-        cells = Grid.of(name, block[:end], 1, self.delimiter).cells()
+        cells = Grid.of(name, block[begin:end], 1, self.delimiter).cells()
         first: list[str] = cells.to_list()
         if self.header is False:
             self.names = [f"x{i}" for i in range(1, len(first) + 1)]
@@ -192,7 +193,8 @@ class Reading:
             whole = len(held.numeric) == len(self.names)
             held.numbers.append(part.values if whole else part.values[:, held.numeric])
             for i, strings in held.strings.items():
-                strings.extend(once.setdefault(word, word) for word in part.strings(i))
+                found = part.strings(i, self.roles[i] == "label")
+                strings.extend(once.setdefault(word, word) for word in found)
                 words += 80 * len(part.values)  # at most, as Python keeps short text
             size += held.numbers[-1].nbytes
             if self.blocks and (held.stage or self._is_much(size, part.grid.text, first)):

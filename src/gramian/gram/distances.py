@@ -3,7 +3,7 @@
     euclidean   |x - y|^2 = |x|^2 + |y|^2 - 2 x.y   one matrix product, about the mean, in float64;
                 pairs so close that digits cancel are computed again from x - y itself
     named       SciPy's metrics, haversine, and Gower's for mixed and missing values
-    callable    any f(x, y) of two points
+    callable    any f(x, y) of two points: real, at least 0, symmetric, 0 for equal points
 
 ``pairwise`` gives distances, never squared unless "sqeuclidean" is asked for; ``from_distances``
 turns them into the Gram matrix K = -1/2 D∘D that classical scaling centers.
@@ -17,18 +17,40 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import InputError
+from gramian.gram.metrics import (
+    METRICS,
+    SCIPY,
+    called,
+    checked_metric,
+    checked_settings,
+    refuse_lopsided,
+    said,
+)
 from gramian.loops import symmetric
 from gramian.loops.threads import one_blas_thread, pause, run
 from gramian.maps import Array, ImplicitMap, unit_for
 
-SCIPY = (
-    *("cityblock", "chebyshev", "minkowski", "cosine", "correlation", "canberra", "braycurtis"),
-    *("jaccard", "hamming", "mahalanobis"),
-)
+__all__ = [
+    "METRICS",
+    "SCIPY",
+    "HalfSquares",
+    "checked_metric",
+    "decided",
+    "from_distances",
+    "half_squares",
+    "pairwise",
+    "row_blocks",
+]
+
 _LINEAR = ("euclidean", "cityblock", "chebyshev", "minkowski")  # d(tx, ty) = t d(x, y)
-METRICS = ("euclidean", "sqeuclidean", *SCIPY, "haversine", "gower")
 _block = 500_000  # numbers in a block of the result
 _close = 1e-6  # |x - y|^2 below this share of |x|^2 + |y|^2 is computed again from x - y
+# by these, not every point without distances shows in the result: it is looked for beforehand
+_quiet = (
+    *("chebyshev", "correlation", "braycurtis", "jaccard", "hamming", "mahalanobis"),
+    *("haversine", "gower"),
+)
+_power = 16  # up to this p, p-th powers of differences of digits neither overflow nor vanish
 
 
 def pairwise(
@@ -43,9 +65,9 @@ def pairwise(
     metric : str or callable
         One of ``METRICS``, or a function of two points.
     **parameters
-        ``p`` (minkowski), ``w`` weights of variables (euclidean, minkowski, cityblock and others
-        of SciPy's, gower), ``VI`` inverse covariance (mahalanobis; by default that of ``X``),
-        ``ranges`` (gower; by default those of ``X``).
+        ``p`` (minkowski), ``w`` weights of variables (all named ones but mahalanobis and
+        haversine), ``VI`` inverse covariance (mahalanobis; by default that of ``X``), ``ranges``
+        (gower; by default those of ``X``); those of a function are handed on to it.
 
     Returns
     -------
@@ -60,9 +82,10 @@ def pairwise(
     array([[0., 5.],
            [5., 0.]])
     """
+    X = _points(X)
     dtype = np.float32 if X.dtype == np.float32 else np.float64
     own = Y is None
-    other = X if Y is None else Y
+    other = X if Y is None else _points(Y)
     if X.shape[1] != other.shape[1]:
         raise InputError(
             f"points have {X.shape[1]} coordinates, the others {other.shape[1]}; "
@@ -81,14 +104,27 @@ def pairwise(
         pause()
         rows = slice(i * step, min((i + 1) * step, len(X)))
         D[rows] = block(rows)
-        if own:
-            D[rows, rows][np.diag_indices(rows.stop - rows.start)] = 0
 
     with one_blas_thread():
         run(piece, -(-len(X) // step), "distances")
     if own:
+        if callable(metric):
+            refuse_lopsided(D, X)
+        np.fill_diagonal(D, 0)
         _symmetrize(D)
     return D
+
+
+def _points(X: Any) -> Array:
+    """Rows of real numbers, at least one."""
+    try:
+        found = np.asarray(X)
+    except ValueError:  # rows of unequal length
+        found = np.array(None)
+    if found.ndim != 2 or found.dtype.kind not in "fiub" or not found.size:
+        what = f"{found.dtype} of shape {found.shape}" if found.ndim else type(X).__name__
+        raise InputError(f"points are rows of real numbers, at least one of them; got {what}")
+    return found
 
 
 def _unit(X: Array, Y: Array, metric: Any) -> float:
@@ -143,26 +179,33 @@ class HalfSquares(ImplicitMap):
         return lambda block, rows: -0.5 * (np.multiply(block, block, out=block) @ V)
 
 
-def checked_metric(metric: Any) -> Any:
-    """The metric, or an error that lists what is known."""
-    if callable(metric) or (isinstance(metric, str) and metric in METRICS):
-        return metric
-    raise InputError(
-        f"metric={metric!r} is not known; use 'precomputed', a function of two points, or one of "
-        f"{', '.join(METRICS)}"
-    )
-
-
 def decided(metric: Any, parameters: Any, X: Array) -> dict[str, Any]:
-    """Parameters of a metric; what depends on the data is taken from all points ``X``."""
-    settings = dict(parameters or {})
+    """Parameters of a metric; what depends on the data is taken from all points ``X``.
+
+    A function of two points is tried on a few of them.
+    """
+    settings = checked_settings(checked_metric(metric), parameters, X.shape[1])
+    if callable(metric):
+        pairwise(X[np.unique(np.linspace(0, len(X) - 1, 6).astype(int))], None, metric, **settings)
+        return settings
     X = X.astype(np.float64, copy=False)
-    if isinstance(metric, str) and metric == "gower" and settings.get("ranges") is None:
-        known = [column[~np.isnan(column)] for column in X.T]
-        settings["ranges"] = np.array([np.ptp(each) if each.size else 0.0 for each in known])
-    elif isinstance(metric, str) and metric == "mahalanobis" and "VI" not in settings:
-        settings["VI"] = np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
+    if metric == "gower" and "ranges" not in settings:
+        settings["ranges"] = _spans(X)
+    elif metric == "mahalanobis" and "VI" not in settings:
+        settings["VI"] = _inverse_covariance(X)
     return settings
+
+
+def _spans(X: Array) -> Array:
+    """Range of each variable where it is known."""
+    known = [column[~np.isnan(column)] for column in X.T]
+    return np.array([np.ptp(each) if each.size else 0.0 for each in known])
+
+
+def _inverse_covariance(X: Array) -> Array:
+    if len(X) < 2:
+        raise InputError("mahalanobis learns VI, the inverse covariance, from 2 points or more")
+    return np.linalg.pinv(np.atleast_2d(np.cov(X.T)))
 
 
 def row_blocks(
@@ -170,50 +213,103 @@ def row_blocks(
 ) -> Callable[[slice], Array]:
     """What gives the distances, in float64, of a block of rows of ``X`` to all of ``Y``."""
     metric = checked_metric(metric)
+    parameters = checked_settings(metric, parameters, X.shape[1])
+    if callable(metric):
+        return called(metric, X, Y, parameters)
     if metric in ("euclidean", "sqeuclidean"):
         return _euclidean(X, Y, metric == "euclidean", **parameters)
+    X64, Y64 = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+    if metric in _quiet:
+        _refuse_outside(X64, Y64, metric)
     if metric == "haversine":
-        return _haversine(X, Y, **parameters)
+        return _haversine(X64, Y64)
     if metric == "gower":
-        return _gower(X, Y, **parameters)
-    if callable(metric):
-        return lambda rows: np.array([[metric(x, y, **parameters) for y in Y] for x in X[rows]])
+        return _gower(X64, Y64, **parameters)
+    if metric == "minkowski" and _power < parameters.get("p", 2) < np.inf:
+        _refuse_outside(X64, Y64, metric)
+        return _high_power(X64, Y64, **parameters)
     from scipy.spatial.distance import cdist
 
     if metric == "mahalanobis" and "VI" not in parameters:
-        parameters = {"VI": np.linalg.pinv(np.atleast_2d(np.cov(X.T.astype(np.float64))))}
-    X64, Y64 = X.astype(np.float64, copy=False), Y.astype(np.float64, copy=False)
+        parameters = {"VI": _inverse_covariance(X64)}
 
     def block(rows: slice) -> Array:
         found = np.asarray(cdist(X64[rows], Y64, metric, **parameters))
+        if not np.isfinite(found).all():
+            _refuse_outside(X64, Y64, metric)
         if np.isnan(found).any():
-            found = _defined(found, X64[rows], Y64, metric)
+            found = _defined(found, X64[rows], Y64, metric, parameters.get("VI"))
         return found
 
     return block
 
 
-def _defined(D: Array, X: Array, Y: Array, metric: str) -> Array:
-    """0/0 where a metric divides by the size of points that are zero, or constant."""
-    i, j = np.argwhere(np.isnan(D))[0]
-    if metric == "braycurtis":  # two empty sites are equal
-        D[np.isnan(D)] = 0.0
+def _refuse_outside(X: Array, Y: Array, metric: str) -> None:
+    """What a metric has no distances for: NaN (but for Gower's), infinity, amounts below 0."""
+    for Z in (X,) if Y is X else (X, Y):
+        known = np.isfinite(Z) if metric != "gower" else ~np.isinf(Z)
+        if not known.all():
+            i, j = np.argwhere(~known)[0]
+            raise InputError(
+                f"points must be finite numbers; found {Z[i, j]} at row {i}, column {j} (counted "
+                "from 0); fill it in or leave the row out, or use metric='gower' if values miss"
+            )
+        if metric == "braycurtis" and Z.min() < 0:
+            i, j = np.argwhere(Z < 0)[0]
+            raise InputError(
+                f"braycurtis compares amounts, which are at least 0; found {Z[i, j]:.6g} at row "
+                f"{i}, column {j} (counted from 0); use another metric, such as cityblock"
+            )
+
+
+def _defined(D: Array, X: Array, Y: Array, metric: str, VI: Array | None) -> Array:
+    """0/0 where a metric divides by the size of points that are zero or constant; roots below 0."""
+    unknown = np.isnan(D)
+    pairs = np.argwhere(unknown)
+    if VI is not None:
+        for i, j in pairs:
+            apart = X[i] - Y[j]
+            form, size = apart @ VI @ apart, np.abs(apart) @ np.abs(VI) @ np.abs(apart)
+            if form < -1e-10 * size:
+                raise InputError(
+                    f"VI is not positive semi-definite: by it the squared mahalanobis distance of "
+                    f"{said(X[i])} and {said(Y[j])} is {form:.3g}; give the inverse of a covariance"
+                )
+    if metric in ("braycurtis", "mahalanobis"):  # two empty sites are equal; rounding below 0
+        D[unknown] = 0.0
         return D
+    i, j = pairs[0]
     raise InputError(
         f"the {metric} distance of two points is not defined (the first pair: "
-        f"{_said(X[i])} and {_said(Y[j])}): a point is zero or constant; leave it out"
+        f"{said(X[i])} and {said(Y[j])}): a point is zero or constant; leave it out"
     )
 
 
-def _said(x: Array) -> str:
-    return np.array2string(x[:4], precision=3, separator=", ") + ("..." if len(x) > 4 else "")
+def _high_power(X: Array, Y: Array, p: float, w: Any = None) -> Callable[[slice], Array]:
+    """Minkowski's distance as the largest difference times the root of powers of shares of it."""
+    scale = 1.0 if w is None else w ** (1 / p)
+    A, B = X * scale, Y * scale
+
+    def block(rows: slice) -> Array:
+        D = np.empty((rows.stop - rows.start, len(B)))
+        for i, a in enumerate(A[rows]):
+            apart = np.abs(B - a)
+            largest = apart.max(axis=1)
+            apart /= np.where(largest > 0, largest, 1.0)[:, None]
+            D[i] = largest * np.sum(apart**p, axis=1) ** (1 / p)
+        return D
+
+    return block
 
 
 def _euclidean(X: Array, Y: Array, root: bool, w: Any = None) -> Callable[[slice], Array]:
     middle = Y.mean(axis=0, dtype=np.float64)
-    scale = 1.0 if w is None else np.sqrt(_weights(w, X.shape[1]))
-    A, B = ((Z.astype(np.float64) - middle) * scale for Z in (X, Y))
-    aa, bb = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+    scale = 1.0 if w is None else np.sqrt(w)
+    with np.errstate(invalid="ignore"):  # of infinite points
+        A, B = ((Z.astype(np.float64) - middle) * scale for Z in (X, Y))
+        aa, bb = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+    if not (np.isfinite(aa).all() and np.isfinite(bb).all()):
+        _refuse_outside(X, Y, "euclidean")
     Bt, near = B.T, 2.1 * _close * aa  # close points are of nearly equal length
 
     def block(rows: slice) -> Array:
@@ -231,13 +327,12 @@ def _euclidean(X: Array, Y: Array, root: bool, w: Any = None) -> Callable[[slice
     return block
 
 
-def _haversine(X: Array, Y: Array) -> Callable[[slice], Array]:
+def _haversine(A: Array, B: Array) -> Callable[[slice], Array]:
     """Angle between points of a sphere given as (latitude, longitude) in radians."""
-    if X.shape[1] != 2:
+    if A.shape[1] != 2:
         raise InputError(
-            f"haversine needs latitude and longitude in radians, 2 columns; got {X.shape[1]}"
+            f"haversine needs latitude and longitude in radians, 2 columns; got {A.shape[1]}"
         )
-    A, B = X.astype(np.float64), Y.astype(np.float64)
 
     def block(rows: slice) -> Array:
         up = np.sin((A[rows, :1] - B[:, 0]) / 2) ** 2
@@ -248,15 +343,11 @@ def _haversine(X: Array, Y: Array) -> Callable[[slice], Array]:
     return block
 
 
-def _gower(X: Array, Y: Array, w: Any = None, ranges: Any = None) -> Callable[[slice], Array]:
+def _gower(A: Array, B: Array, w: Any = None, ranges: Any = None) -> Callable[[slice], Array]:
     """Mean over the variables known in both points of |x - y| / range; NaN is missing."""
-    A, B = X.astype(np.float64), Y.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        known = [column[np.isfinite(column)] for column in A.T]
-        spans = np.array([np.ptp(column) if column.size else 0.0 for column in known])
-    spans = spans if ranges is None else np.asarray(ranges, np.float64)
+    spans = _spans(A) if ranges is None else ranges
     inverse = np.divide(1.0, spans, out=np.zeros_like(spans), where=spans > 0)
-    weights = np.ones(A.shape[1]) if w is None else _weights(w, A.shape[1])
+    weights = np.ones(A.shape[1]) if w is None else w
 
     def block(rows: slice) -> Array:
         total, count = np.zeros((2, rows.stop - rows.start, len(B)))
@@ -274,13 +365,6 @@ def _gower(X: Array, Y: Array, w: Any = None, ranges: Any = None) -> Callable[[s
         return np.asarray(total / count)
 
     return block
-
-
-def _weights(w: Any, p: int) -> Array:
-    weights = np.asarray(w, np.float64)
-    if weights.shape != (p,) or not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError(f"w must be {p} finite weights of at least 0, one a variable")
-    return weights
 
 
 def _symmetrize(D: Array) -> None:

@@ -5,7 +5,7 @@
 for a measure g >= 0 with  integral_0^1 g + integral_1^oo g / lambda  finite. These are exactly the
 Bernstein functions with Phi(0) = 0: Phi >= 0 and Phi' completely monotone. Where t is the squared
 distance of points in Euclidean space, so is Phi(t), and only these functions do that for every set
-of points. All functions here take squared distances, of any shape, and return float64.
+of points. All functions here take finite squared distances, of any shape, and return float64.
 
 0. linear        t                     g = delta at 0
 1. exponential   (1 - exp(-a t)) / a   g = delta at a
@@ -29,6 +29,7 @@ from gramian.maps import Array
 __all__ = ["bernstein", "exponential", "linear", "logarithm", "power", "rational"]
 
 _block = 4096  # squared distances at a time in the quadrature
+_real = (int, float, np.integer, np.floating)
 _first, _last = 4, 10  # steps of the quadrature: 2^-4 first, 2^-10 at the finest
 
 
@@ -58,7 +59,7 @@ def rational(t: Array, a: float = 1.0) -> Array:
 
 def power(t: Array, p: float = 0.5) -> Array:
     """Phi_4(t) = t^p with 0 < p <= 1; on distances (not squared) it is the same power."""
-    if not 0 < p <= 1:
+    if not isinstance(p, _real) or not 0 < p <= 1:
         raise InputError(f"p={p!r}: t^p is a Schoenberg transform for 0 < p <= 1 only")
     return np.asarray(_squares(t) ** p)
 
@@ -109,9 +110,15 @@ def bernstein(
     >>> bool(np.isclose(Phi(np.array([3.0]))[0], np.log(1 + 3 / 2), rtol=1e-12))
     True
     """
-    masses = tuple((float(place), float(mass)) for place, mass in atoms)
-    if not np.isfinite(drift) or drift < 0:
+    try:
+        masses = tuple((float(place), float(mass)) for place, mass in atoms)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"atoms={atoms!r}: pairs (lambda, mass) of numbers are needed") from error
+    if not isinstance(drift, _real) or not np.isfinite(drift) or drift < 0:
         raise InputError(f"drift={drift!r}: the mass at 0 must be finite and not negative")
+    if g is not None and not callable(g):
+        raise InputError(f"g={g!r}: the density must be a function of an array of lambda > 0")
+    _positive("tol", tol)
     for place, mass in masses:
         _positive("the place of an atom", place)
         if not np.isfinite(mass) or mass < 0:
@@ -143,11 +150,11 @@ def _quadrature(g: Callable[[Array], Array], t: Array, tol: float) -> tuple[Arra
         nodes, weights = _nodes(g, probes[1], 2.0**-level)
         now = _integral(probes, nodes, weights)
         _refuse_divergent(probes, nodes, weights, now, tol * 2.0**level)
-        if np.all(np.abs(now - before) <= tol * now):
+        changes, before = np.abs(now - before), now
+        if np.all(changes <= tol * now):
             kept = weights > 0
             return nodes[kept], weights[kept]
-        before = now
-    worst = float(np.max(np.abs(now - before) / now))
+    worst = float(np.max(changes / now))
     raise InputError(
         f"the integral of g is only known to {worst:.1e}, {tol:.1e} was asked for; g must be "
         "smooth: give jumps and point masses as atoms=, or allow more with tol="
@@ -160,10 +167,14 @@ def _nodes(g: Callable[[Array], Array], scale: float, step: float) -> tuple[Arra
     u, exponent = u[np.abs(exponent) < 690], exponent[np.abs(exponent) < 690]
     nodes = np.exp(exponent)
     with np.errstate(under="ignore", over="ignore"):
-        density = np.asarray(g(nodes), dtype=np.float64)
-    wrong = np.flatnonzero(~((density >= 0) & np.isfinite(density)))
-    if density.shape != nodes.shape or len(wrong):
+        given = g(nodes)
+        density = np.array(None) if given is None else np.asarray(given)
+    at = f" gave {density.dtype} of shape {density.shape}"
+    wrong = np.array([0])
+    if density.dtype.kind in "fiub" and density.shape == nodes.shape:
+        wrong = np.flatnonzero(~((density >= 0) & np.isfinite(density)))
         at = f" is {density[wrong[0]]} at {nodes[wrong[0]]:.3g}" if len(wrong) else ""
+    if len(wrong):
         raise InputError(
             f"g{at}; it must give a finite number >= 0 for each element of an array of lambda > 0"
         )
@@ -189,12 +200,19 @@ def _refuse_divergent(t: Array, nodes: Array, weights: Array, sums: Array, tol: 
 
 
 def _squares(t: Array) -> Array:
-    t = np.asarray(t, dtype=np.float64)
-    if not (t >= 0).all():
-        raise InputError("squared distances must be numbers >= 0; found a negative one or NaN")
+    try:
+        t = np.asarray(t)
+    except ValueError:  # rows of unequal length
+        t = np.array(None)
+    if t.dtype.kind not in "fiub":
+        raise InputError("squared distances must be an array of real numbers")
+    t = t.astype(np.float64, copy=False)
+    if not ((t >= 0) & (t < np.inf)).all():
+        wrong = t[~((t >= 0) & (t < np.inf))].flat[0]
+        raise InputError(f"squared distances must be finite numbers >= 0; found {wrong}")
     return t
 
 
 def _positive(name: str, value: float) -> None:
-    if not (np.isfinite(value) and value > 0):
+    if not isinstance(value, _real) or not (np.isfinite(value) and value > 0):
         raise InputError(f"{name}={value!r}: a finite number > 0 is needed")

@@ -23,8 +23,9 @@ import numpy as np
 from gramian.data.array_rows import ArrayRows
 from gramian.errors import InputError, MemoryRefusedError
 from gramian.evidence import Shepard, sample_pairs
-from gramian.gram.distances import from_distances
+from gramian.gram.distances import decided, from_distances
 from gramian.gram.measured import Measured
+from gramian.gram.metrics import checked_metric, checked_settings
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.methods.distances import DistanceReader
@@ -64,7 +65,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         Parameters of the metric, such as ``{"p": 3}`` for "minkowski".
     correction : {None, "lingoes", "cailliez", "sqrt"}
         Make the distances Euclidean first: by the smallest constant added to their squares
-        (Lingoes) or to themselves (Cailliez), or by their square roots.
+        (Lingoes) or to themselves (Cailliez), or by their square roots. A constant moves points
+        apart that coincide; a new point at distance 0 to several of them is placed at their mean.
     weights : array of shape (n,), optional
         Masses of the points, above 0; the mean is weighted by them and heavy points are fitted
         better.
@@ -85,10 +87,11 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
     goodness_of_fit_ : (float, float) or None
         R's two numbers: the sum of the kept eigenvalues over the sum of all sizes, and over the sum
         of the positive ones. ``None`` where that would need all eigenvalues of more than 1,000
-        points whose metric is not known to be Euclidean.
+        points whose metric is not known to be Euclidean; ``solver="dense"`` gives it.
     negativity_ : float
-        |most negative eigenvalue| / largest, from a solve of its own (to 1 to 3 % beyond 1,000
-        points): 0 if the distances are Euclidean.
+        |most negative eigenvalue| / largest: 0 if the distances are Euclidean. Beyond 1,000 points
+        it is searched for in float32: never too large, within 3 % of itself or 0.002 of the
+        largest, and 0 if below 1e-5. ``solver="dense"`` computes it.
     spectrum_ : array of shape (n,) or None
         All eigenvalues, negative ones included, where all were computed.
     proportion_explained_ : array of shape (k,)
@@ -173,6 +176,7 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
             found = by_landmarks(points.between, self.landmarks_, n, k, how)
         else:
             self.X_fit_ = points.known.take(self.landmarks_)
+            decided(self.metric, self._settings, self.X_fit_)  # a function is tried on a few
             with points.known.visit():
                 near = points.held(self.landmarks_, self.X_fit_)
                 found = by_landmarks(near.between, self.landmarks_, n, k, how)
@@ -195,7 +199,9 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
                 f"metric={self.metric!r} is learned from all points, which do not fit the memory; "
                 f"give metric_params={{{learned!r}: ...}}, or raise memory="
             )
-        self._settings = dict(self.metric_params or {})
+        columns = opened.rows.shape[1]
+        metric = checked_metric(self.metric)
+        self._settings = checked_settings(metric, self.metric_params, columns)
         return Measured(FilePoints(opened.rows), self.metric, self._settings)
 
     def _similar(self, new: Array) -> tuple[Array, Array]:
@@ -205,7 +211,14 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
             new = self._between(new, against)
         elif self.landmarks is not None:
             new = new[:, self.landmarks_]
-        rows = corrected_rows(new, self.correction, self.constant_, self._unit)  # 5
+        rows, equal = corrected_rows(new, self.correction, self.constant_, self._unit)  # 5
+        if (equal > 1).any():
+            first = int(np.argmax(equal > 1))
+            warn(
+                f"{count(int((equal > 1).sum()), 'new point')} at distance 0 to several training "
+                f"points (the first to {equal[first]}), which the correction has moved apart: "
+                "placed at their mean"
+            )
         return rows, np.zeros(len(rows))
 
     def _judge(self, K: Any, gram: GramEmbedding, rng: np.random.Generator) -> None:
@@ -287,7 +300,8 @@ class ClassicalMDS(DistanceReader, GramEmbedder):
         if self.correction is not None:
             yield correction_said(self.correction, self.constant_)
         which = "the distances" if self.landmarks is None else "distances between landmarks"
-        yield euclidean_said(which, self.negativity_)
+        searched = self.spectrum_ is None and not self._euclidean
+        yield euclidean_said(which, self.negativity_, searched=searched)
 
     def _quick(self, points: Measured, n: int, k: int, masses: Array | None) -> Any:
         """Steps 1 and 2 for many points: half of K, in float32; ``None``: K whole instead."""

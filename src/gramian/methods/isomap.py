@@ -96,7 +96,8 @@ class Isomap(NeighborhoodEmbedder):
     residual_variance_ : array of shape (k,)
         Of maps of 1, 2, ... k axes: over all pairs of up to 1,000 points, over a sample of more.
     negativity_ : float
-        |most negative eigenvalue| / largest: 0 if the geodesics are Euclidean.
+        |most negative eigenvalue| / largest: 0 if the geodesics are Euclidean. Beyond 1,000 points
+        within 3 % of itself or 0.002 of the largest, never too large, and 0 if below 1e-5.
     edges_ : array of int, shape (e, 2)
         The graph, each edge once, as pairs of rows of ``X``; ``lengths_`` are their lengths.
     n_parts_ : int

@@ -2,6 +2,7 @@
 
     lingoes    the smallest c added to -1/2 of every squared distance: d^2 + 2 c
     cailliez   the smallest c added to every distance: d + c
+               (both to every pair of points, equal ones too, as R does)
     sqrt       the square root of every distance
 
 Distances are first multiplied by a power of two (``unit``) that keeps their squares in range.
@@ -20,6 +21,7 @@ from gramian.quality.euclidean import cailliez, lingoes
 from gramian.show.text import number
 
 CORRECTIONS = (None, "lingoes", "cailliez", "sqrt")
+_same = 2.0**-44  # a distance below this share of the largest is 0 but for rounding
 
 
 @dataclass(frozen=True)
@@ -60,21 +62,40 @@ def corrected(D: Any, correction: str | None) -> Corrected:
     return Corrected(repaired.D.astype(D.dtype, copy=False), unit, constant)
 
 
-def corrected_rows(d: Array, correction: str | None, constant: float, unit: float) -> Array:
-    """-1/2 d∘d of distances of new points to the training points, corrected as those were."""
+def corrected_rows(
+    d: Array, correction: str | None, constant: float, unit: float
+) -> tuple[Array, Array]:
+    """-1/2 d∘d of distances of new points to the training points, corrected as those were.
+
+    A new point at distance 0 to a training point is that point. Where it is 0 to m of them, which
+    the constant has moved apart by s, nothing tells which of them it is: the rows are those of
+    their mean, whose squared distances are the means of theirs less s^2 (m - 1) / 2m.
+
+    Returns
+    -------
+    rows : array of shape (m, n)
+    equal : array of shape (m,)
+        How many training points each new point is equal to (where a constant was added).
+    """
     d = np.asarray(d, np.float64) * unit
-    if correction == "cailliez":
-        d = np.where(d > 0, d + constant * unit, 0.0)
-    elif correction == "sqrt":
+    if correction == "sqrt":
         d = np.sqrt(d) * np.sqrt(unit)
-    rows = -0.5 * d * d
-    if correction == "lingoes":
-        rows = np.where(d > 0, rows - constant * unit * unit, 0.0)
-    return rows
+    if correction not in ("cailliez", "lingoes") or not constant:
+        return -0.5 * d * d, np.zeros(len(d), int)
+    same = d <= _same * d.max(axis=1, keepdims=True, initial=0.0)
+    if correction == "cailliez":
+        apart = (constant * unit) ** 2
+        rows = -0.5 * np.square(d + constant * unit)
+    else:
+        apart = 2 * constant * unit * unit
+        rows = -0.5 * (d * d + apart)
+    equal = same.sum(axis=1)
+    others = apart * (1 - 1 / np.maximum(equal, 1))
+    return np.where(same, -0.5 * others[:, None], rows) + 0.25 * others[:, None], equal
 
 
 def corrected_distances(d: Array, correction: str | None, constant: float) -> Array:
-    """Distances of different points as they were scaled."""
+    """Distances of pairs of points as they were scaled."""
     if correction == "sqrt":
         return np.asarray(np.sqrt(d))
     if correction == "cailliez":

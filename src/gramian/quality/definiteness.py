@@ -9,7 +9,8 @@
 
 Young and Householder, Psychometrika 3 (1938); Schoenberg, Annals of Mathematics 36 (1935) and
 Transactions of the AMS 44 (1938). A "yes" is up to rounding: eigenvalues above -n eps times the
-largest in size (of the type of the data), and above the residual of an iterative solution.
+largest in size (of the type of the data), and above the residual of an iterative solution. Once
+lambda C is below rounding, 5 looks at -lambda C on vectors with 1'v = 0, as 2 does: they agree.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class HilbertTest:
     ----------
     holds : bool
     lambdas : ndarray
-        Falling; the first is 1 / (largest squared distance).
+        Falling; the first is 1 / (largest squared distance), the last decides.
     smallest : ndarray
         For each lambda the smallest v'K v / v'v that was found.
     """
@@ -86,10 +87,18 @@ def centered(C: Array, alpha: Array | None = None) -> Array:
     -------
     ndarray of shape (n, n), float64
     """
-    C = np.asarray(C, dtype=np.float64)
+    C = _square(C, "the matrix of squared distances").astype(np.float64, copy=False)
     n = len(C)
-    alpha = np.full(n, 1.0 / n) if alpha is None else np.asarray(alpha, dtype=np.float64)
-    if alpha.shape != (n,) or not abs(alpha.sum() - 1) <= n * 2.0**-50 * np.abs(alpha).sum():
+    if not np.isfinite(C).all():
+        i, j = np.argwhere(~np.isfinite(C))[0]
+        raise InputError(
+            f"the matrix of squared distances holds {C[i, j]} at row {i}, column {j}; fill it in"
+        )
+    alpha = np.full(n, 1.0 / n) if alpha is None else _numbers(alpha)
+    if alpha is None or alpha.shape != (n,):
+        raise InputError(f"alpha must be {n} weights that sum to 1, one a point")
+    alpha = alpha.astype(np.float64, copy=False)
+    if not abs(alpha.sum() - 1) <= n * 2.0**-50 * np.abs(alpha).sum():
         raise InputError(f"alpha must be {n} weights that sum to 1, got {alpha.sum():.6g}")
     B = C - alpha @ C  # H C, row by row: subtract the weighted mean of each column
     B -= (B @ alpha)[:, None]
@@ -99,7 +108,7 @@ def centered(C: Array, alpha: Array | None = None) -> Array:
 
 def positive_semidefinite(K: Any, memory: Any = None) -> Definiteness:
     """Whether a symmetric matrix is p.s.d., and a vector that proves it where it is not."""
-    K = np.asarray(K)
+    K = _square(K, "the kernel matrix")
     eps = eps_of(K.dtype)
     K = symmetric(K, "the kernel matrix")
     smallest, v, slack = smallest_pair(K, eps, memory)
@@ -110,7 +119,7 @@ def positive_semidefinite(K: Any, memory: Any = None) -> Definiteness:
 
 def conditionally_negative_definite(C: Any, memory: Any = None) -> Definiteness:
     """Whether a symmetric matrix is c.n.d.: for squared distances, whether they are Euclidean."""
-    C = np.asarray(C)
+    C = _square(C, "the matrix of squared distances")
     eps = eps_of(C.dtype)
     C = symmetric(C, "the matrix of squared distances")
     smallest, v, slack = smallest_pair(centered(C), eps, memory)
@@ -128,7 +137,9 @@ def hilbert_embedding(D: Any, steps: int = 12, memory: Any = None) -> HilbertTes
     ----------
     D : distances, as :func:`gramian.data.dissimilarities.open_distances` takes them
     steps : int
-        How many lambda are tried, each an eighth of the one before.
+        How many lambda are tried (1 to 100), each a 32nd of the one before. What is negative by
+        less than about 32^(1 - steps) of the largest eigenvalue is not seen: with 12 or more, that
+        is below rounding, and the answer is that of ``conditionally_negative_definite``.
     memory : int, str or None
 
     Returns
@@ -140,10 +151,12 @@ def hilbert_embedding(D: Any, steps: int = 12, memory: Any = None) -> HilbertTes
     K = 1 1' + E with E = expm1(-lambda d^2), which keeps its digits for small lambda; on vectors
     with 1'v = 0 K and E are the same form, so E is looked at there, beside K on all vectors.
     """
+    if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or not 1 <= steps <= 100:
+        raise InputError(f"steps={steps!r}: a whole number from 1 to 100 is needed")
     D, _, unit = scaled(D, memory)
     eps = eps_of(D.dtype)
     C = np.square(D, dtype=np.float64)
-    lambdas, found, holds = 8.0 ** -np.arange(steps) / C.max(), np.empty(steps), True
+    lambdas, found, holds = 32.0 ** -np.arange(steps) / C.max(), np.empty(steps), True
     for i, step in enumerate(lambdas):
         E = np.expm1(-step * C)
         forms = [smallest_pair(1 + E, eps, memory), smallest_pair(-2 * centered(E), eps, memory)]
@@ -182,6 +195,25 @@ def smallest_pair(B: Array, eps: float, memory: Any) -> tuple[float, Array, floa
     if solver != "dense":
         slack = max(slack, float(pairs.residuals[0]) * size)
     return float(pairs.values[0]), pairs.vectors[:, 0].astype(np.float64), slack
+
+
+def _numbers(value: Any) -> Array | None:
+    """Real numbers as an array; None if they are something else."""
+    try:
+        found = np.asarray(value)
+    except ValueError:  # rows of unequal length
+        return None
+    return found if found.dtype.kind in "fiub" else None
+
+
+def _square(value: Any, what: str) -> Array:
+    """A square array of real numbers, at least one."""
+    found = _numbers(value)
+    if found is None:
+        raise InputError(f"{what} must hold real numbers, rows of equal length")
+    if found.ndim != 2 or found.shape[0] != found.shape[1] or not found.size:
+        raise InputError(f"{what} must be square, got shape {found.shape}")
+    return found
 
 
 def eps_of(dtype: Any) -> float:

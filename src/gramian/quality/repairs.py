@@ -65,7 +65,7 @@ class Repair:
 
 
 def cailliez(D: Any, memory: Any = None) -> Repair:
-    """Add the smallest constant to all distances between different points."""
+    """Add the smallest constant to all distances off the diagonal, those of 0 too (as R does)."""
     D, _, unit = scaled(D, memory, 6)
     c = cailliez_constant(D, memory)
     out = np.asarray(D, dtype=np.float64) + c
@@ -96,7 +96,7 @@ def cailliez_constant(D: Array, memory: Any = None) -> float:
 
 
 def lingoes(D: Any, memory: Any = None) -> Repair:
-    """Add the smallest constant to all squared distances between different points."""
+    """Add the smallest constant to all squared distances off the diagonal, those of 0 too."""
     D, _, unit = scaled(D, memory)
     verdict = conditionally_negative_definite(np.square(D), memory)
     c = 0.0 if verdict.holds else -verdict.smallest

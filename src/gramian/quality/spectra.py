@@ -19,7 +19,8 @@ class SpectrumQuality:
     Attributes
     ----------
     negativity : float
-        |most negative eigenvalue| / largest; 0 if and only if the distances are Euclidean.
+        |most negative eigenvalue| / largest; 0 if and only if the distances are Euclidean, up to
+        rounding; where it was searched for (no spectrum, not known to be Euclidean), up to 1e-5.
     goodness_of_fit : (float, float) or None
         Sum of the kept eigenvalues over the sum of all sizes, and over that of the positive ones.
     spectrum : array of shape (n,) or None
@@ -77,8 +78,11 @@ def fit_said(goodness: tuple[float, float]) -> str:
     return f"goodness of fit {of_sizes} (kept eigenvalues / sum of the sizes of all){other}"
 
 
-def euclidean_said(which: str, negativity: float) -> str:
-    """Whether these distances are Euclidean."""
+def euclidean_said(which: str, negativity: float, *, searched: bool) -> str:
+    """Whether these distances are Euclidean, as far as that is known."""
+    if negativity <= 0 and searched:
+        found = f"of {which} no eigenvalue below -1e-5 of the largest was found"
+        return f"{found}; solver='dense' looks at all"
     if negativity <= 0:
         return f"{which} are Euclidean: no eigenvalue is negative beyond rounding"
     return (

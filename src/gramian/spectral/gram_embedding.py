@@ -103,7 +103,8 @@ class GramEmbedding:
         Of the centered map: the sum of all its eigenvalues.
     plan : Plan
     least : float or None
-        The least eigenvalue, to 1 to 3 %, if it was looked for on the way; 0 if not negative.
+        The least eigenvalue, if it was looked for on the way: to 3 % of itself or 0.002 of the
+        largest, never too low; 0 if above -1e-5 of the largest.
     """
 
     centering: DoubleCentering
@@ -227,8 +228,9 @@ def negativity(K: LinearMap, embedding: GramEmbedding, rng: Any = None) -> float
     """The most negative eigenvalue of the centered map; 0 if there is none beyond rounding.
 
     A solve of its own, at the other end of the spectrum: the top pairs say nothing about it. Up to
-    1,000 points it is exact; beyond, 2 % are enough to judge by, and an array K is used up:
-    it is rewritten in float32, in its own memory, because half the bytes take half the time.
+    1,000 points it is exact; beyond, 3 % of it or 0.002 of the largest are enough to judge by, and
+    an array K is used up: it is rewritten in float32, in its own memory, because half the bytes
+    take half the time; what is above -1e-5 of the largest is 0 there.
     """
     if embedding.least is not None:
         return embedding.least
