@@ -15,6 +15,7 @@ import polars
 import pytest
 
 import gramian
+import gramian.data.door
 from gramian.cli import placing
 from tests.data.sources import WRITERS, numbers
 
@@ -172,3 +173,33 @@ def test_a_plan_of_text_knows_that_it_will_be_copied(run, monkeypatch):
     far = json.loads(run("plan", "pca", "x.csv", "--memory", "2MB", "--json")[1])
     assert near["estimated"] and near["resident"] and not far["resident"]
     assert far["passes"] == 2
+
+
+def test_a_plan_of_text_is_that_of_its_run(run, monkeypatch):
+    """A part is looked at which, as numbers, is larger than the budget itself."""
+    X = np.random.default_rng(0).integers(0, 10, (60_000, 5))
+    np.savetxt("i.csv", X, "%d", ",", header="a,b,c,d,e", comments="")
+    np.save("i.npy", X.astype(float))
+    monkeypatch.setattr("gramian.cli.plan._SAMPLE", 200_000)
+    code, out, err = run("plan", "pca", "i.csv", "-k", "2", *SMALL, "--json")
+    assert code == 0 and not err, err  # nothing was copied
+    planned = json.loads(out)
+    assert planned["estimated"] and not planned["resident"]
+    assert planned["n_observations"] == pytest.approx(60_000, rel=1e-3)
+    with pytest.warns(gramian.errors.GramianWarning, match="temporary file"):
+        found = gramian.data.door.open_rows("i.csv", "1MB")
+    assert planned["bytes_beyond_data"] == gramian.PCA(2, memory="1MB").plan(found).bytes
+
+
+def test_a_plan_of_text_for_a_cluster_is_of_all_of_it(run, monkeypatch):
+    pytest.importorskip("dask")
+    X = numbers("csv", 2 * N, P).round(2)
+    WRITERS["csv"](Path.cwd(), X)
+    words = ("plan", "pca", "x.csv", "-k", "2", "--workers", "4")
+    whole = json.loads(run(*words, "--json")[1])
+    monkeypatch.setattr("gramian.cli.plan._SAMPLE", 100_000)
+    guessed = json.loads(run(*words, "--json")[1])
+    assert guessed["estimated"] and not whole["estimated"]
+    assert guessed["cluster"] == pytest.approx(whole["cluster"], rel=0.01)
+    code, _, err = run(*words, *SMALL)
+    assert code == 2 and "on a cluster a table that fits in memory can be used" in err

@@ -30,9 +30,8 @@ from gramian.loops.threads import (
     thread_count,
 )
 from gramian.maps import Array, ImplicitMap
-from gramian.memory import THIN, WIDE, budget, running_totals
+from gramian.memory import THIN, WIDE, block_bytes, budget, running_totals
 
-_block_bytes = 16_000_000
 _depth = 1_024  # rows that BLAS sums in the data's own precision, before a float64 total takes over
 _segment = 128  # blocks of a pass between two looks at whether a checkpoint is due
 _long = 20_000  # rows longer than this leave the cache before they can be used twice
@@ -58,7 +57,7 @@ class RowBlocked(ImplicitMap):
         self.centering = Centering.none(shape[1], self.dtype)
         self.known_cross: KnownCross | None = None
         self._allowed = budget(memory)
-        self.block_bytes = min(_block_bytes, max(self._allowed // 32, 65_536))
+        self.block_bytes = block_bytes(self._allowed)
         self._passes = [0]  # shared with the centered map that ``then`` makes
 
     # What a storage must say -----------------------------------------------------------------

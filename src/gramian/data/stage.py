@@ -14,7 +14,7 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,10 +80,20 @@ class Stage:
         )
 
 
+class Promised(NamedTuple):
+    """A copy that is yet to be made: enough for a plan."""
+
+    name: str
+    count: int
+    width: int
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+    file: Any = None
+
+
 class StagedRows(NpyRows):
     """Rows of a temporary copy."""
 
-    def __init__(self, stage: Stage, memory: Any = None) -> None:
+    def __init__(self, stage: Stage | Promised, memory: Any = None) -> None:
         self.path, self.stored, self.offset = Path(stage.name), stage.dtype, 0
         self._file = stage.file
         shape = stage.count, stage.width
