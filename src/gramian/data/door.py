@@ -71,7 +71,7 @@ def open_rows(X: Any, memory: Any = None) -> Opened:
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         refuse_type(X.dtype, "the sparse matrix")
         _refuse_empty(X.shape)
-        return Opened(SparseRows(X, memory), None, None)
+        return Opened(SparseRows(X, budget(memory)), None, None)
     if not isinstance(X, np.ndarray):
         from gramian.data.tables import frame_to_table, is_frame
 

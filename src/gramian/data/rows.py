@@ -276,7 +276,8 @@ class RowBlocked(ImplicitMap):
 
         lines, width = self._lying()
         V, m = self._thin_block(V)
-        out = products.aligned(lines, V.shape[1], self.dtype)
+        direct = m == V.shape[1]  # no columns were added
+        out = products.aligned(lines, m, self.dtype) if direct else np.empty((lines, m), self.dtype)
         panel = min(width, products.PANEL)
         depth = products.depth_for(panel, self.dtype)
         segments = _segments(self._lead_blocks())
@@ -286,7 +287,14 @@ class RowBlocked(ImplicitMap):
             Y = products.aligned(depth, products.padded(panel, self.dtype), self.dtype)
             for a, b, block in self._each(self._lead, group):
                 pause()
-                products.centered_times(block, *self._arguments(lead=(a, b)), V, Y, out[a:b])
+                step = b - a if direct else _depth
+                for i in range(a, b, step):
+                    j = min(i + step, b)
+                    Z = out[i:j] if direct else products.aligned(j - i, V.shape[1], self.dtype)
+                    where = self._arguments(lead=(i, j))
+                    products.centered_times(block[i - a : j - a], *where, V, Y, Z)
+                    if not direct:
+                        out[i:j] = Z[:, :m]
                 del block
 
         with self._visit(), limit_threads(self.threads):
@@ -295,8 +303,7 @@ class RowBlocked(ImplicitMap):
                 groups = _cut(segments[i], len(segments[i]) if self.resident else 8)
                 run(lambda g, groups=groups: piece(groups[g]), len(groups))  # type: ignore[misc]
                 state["out"] = out[: segments[i][-1][1]]
-        _take_up(out, state)
-        return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
+        return _take_up(out, state)
 
     def _lead_adjoint(self, U: Array) -> Array:
         """S' U: summed over blocks of lines or, where they are long, by ranges of columns."""
