@@ -53,7 +53,7 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
         found = _on_cluster(model, data, about, request) or model.plan(known)
     dtype, resident = known.dtype, known.resident
     n, p = data.shape
-    size = n * p * dtype.itemsize
+    size = getattr(known, "stored_bytes", n * p * dtype.itemsize)
     # Methods that read rows visit them once more for the coordinates; others keep them.
     passes = (found.passes or 1) + (model.reads == "rows")
     read = passes * size if not resident else _file_size(reading.file)
@@ -82,6 +82,10 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
 
         show(to_json({**envelope("plan"), **facts}))
         return 0
+    was_copied = not about and getattr(known, "opening_bytes", 0) > 0
+    nothing = "nothing was computed" + ", but the data were copied" * was_copied
+    more = found.bytes > budget(request.memory)
+    on_top = " (packages that open the file, and results that are kept, come on top)" * more
     where = "in memory" if resident else "visited in the file, a block at a time"
     once = (
         "the file is read once"
@@ -89,11 +93,11 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
         else f"about {in_words(passes * size)} read from the file"
     )
     show(
-        f"Plan of {type(model).__name__} for {visible(reading.name)}; nothing was computed\n"
+        f"Plan of {type(model).__name__} for {visible(reading.name)}; {nothing}\n"
         f"data    {'about ' * about}{n:,} x {p:,} {dtype}, {in_words(size)}, {where}\n"
         f"route   {found.route}\n"
         f"memory  {in_words(found.bytes)} beyond the data; "
-        f"{in_words(budget(request.memory))} may be used\n"
+        f"{in_words(budget(request.memory))} may be used{on_top}\n"
         f"passes  about {count(passes, 'pass', 'passes')} over the data; {once}"
     )
     if spread is not None:

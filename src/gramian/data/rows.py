@@ -113,6 +113,19 @@ class RowBlocked(ImplicitMap):
         return now, at_once(min(self._most_threads(), 8))
 
     @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return int(prod(self.shape)) * self._stored_type().itemsize
+
+    def _stored_type(self) -> np.dtype[Any]:
+        return self.dtype
+
+    @property
+    def opening_bytes(self) -> int:
+        """What it took to open a file."""
+        return 0
+
+    @property
     def held_bytes(self) -> int:
         """What an open file keeps besides: names, places of blocks."""
         return 0

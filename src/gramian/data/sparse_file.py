@@ -32,8 +32,8 @@ _copies = 6  # of a block that are held at a time, the next one included
 class Stored(NamedTuple):
     """A compressed sparse matrix in a file: where each line ends, and how a part is read.
 
-    ``each`` is what a stored number takes with its place; ``held`` what is kept of the file (names),
-    ``library`` what the package that reads it keeps, ``opening`` what it took to open it.
+    In bytes: ``each`` stored number with its place, what is ``held`` of the file (names), what the
+    package that reads it keeps (``library``), and what it took to open it (``opening``).
     """
 
     name: str

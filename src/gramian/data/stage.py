@@ -13,8 +13,9 @@ import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,14 +81,15 @@ class Stage:
         )
 
 
-class Promised(NamedTuple):
+@dataclass(frozen=True)
+class Promised:
     """A copy that is yet to be made: enough for a plan."""
 
     name: str
     count: int
     width: int
-    dtype: np.dtype[Any] = np.dtype(np.float64)
-    file: Any = None
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
+    file: ClassVar[Any] = None
 
 
 class StagedRows(NpyRows):

@@ -193,9 +193,7 @@ class _Store(NamedTuple):
             rectangle = rectangle._replace(grain=grain, taken=self.packed, library=kept)
         return BlockRows(rectangle, memory)
 
-    def _sparse(
-        self, node: Any, name: str, memory: Any, held: int
-    ) -> SparseRows | SparseFile:
+    def _sparse(self, node: Any, name: str, memory: Any, held: int) -> SparseRows | SparseFile:
         """A group of ``data``, ``indices`` and ``indptr``."""
         what = f"{self.path}::{name}"
         kind = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "csr_matrix"))
