@@ -7,17 +7,18 @@ in one step. A full disk, a crash or Ctrl-C leaves the old file as it was.
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from gramian.errors import GramianError
 from gramian.show.text import visible
 
-__all__ = ["check_target", "forget_stale", "forget_unfinished", "replacing"]
+__all__ = ["check_target", "forget_stale", "forget_unfinished", "replacing", "write_npy"]
 
 _unfinished: set[Path] = set()
 
@@ -55,12 +56,31 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         _keep_mode(target, temporary)
         os.replace(temporary, target)
         _sync_folder(target.parent)
-    except OSError as error:
+    except GramianError:
+        raise
+    except Exception as error:
+        if not isinstance(error, OSError) and _in_words(error) is None:
+            raise
         raise GramianError(f"cannot write {visible(path, 200)}: {_reason(error)}") from error
     finally:
         with suppress(OSError):
             temporary.unlink()  # gone already when all went well
         _unfinished.discard(temporary)
+
+
+def write_npy(file: BinaryIO, blocks: Iterable[Any], n: int) -> None:
+    """``n`` rows, block by block, as a ``.npy`` file.
+
+    ``np.save`` would not say why the system did not take all of it.
+    """
+    import numpy as np
+
+    for i, block in enumerate(blocks):
+        if i == 0:
+            shape = n, block.shape[1]
+            what = {"descr": block.dtype.str, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, what)
+        file.write(np.ascontiguousarray(block).data)
 
 
 def forget_stale(path: str | os.PathLike[str]) -> None:
@@ -141,5 +161,12 @@ def _sync_folder(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error) or type(error).__name__
+def _reason(error: Exception) -> str:
+    said = getattr(error, "strerror", None) or _in_words(error)
+    return said or str(error) or type(error).__name__
+
+
+def _in_words(error: Exception) -> str | None:
+    """What the system said, where a library tells it in words of its own."""
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    return os.strerror(int(found[1])) if found else None

@@ -49,6 +49,16 @@ def budget(memory: int | float | str | None) -> int:
     return int(memory)
 
 
+def block_bytes(allowed: int) -> int:
+    """Bytes of a block of rows where so many may be used in all."""
+    return min(16_000_000, max(allowed // 32, 65_536))
+
+
+def sparse_block_bytes(allowed: int) -> int:
+    """Bytes of a block of sparse rows, 16 for each stored number, where so many may be used."""
+    return min(64_000_000, max(allowed // 24, 65_536))
+
+
 def in_one_pass(shape: tuple[int, int], resident: bool) -> bool:
     """Whether means and cross products of rows are summed together, in a single visit.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gramian.errors import GramianError
 from gramian.evidence import ChanceSpectrum, Shepard
-from gramian.files import replacing
+from gramian.files import replacing, write_npy
 from gramian.maps import Array
 from gramian.show.colors import Groups, Numbers, coloring, grouping
 from gramian.show.tables import harmless, ordination
@@ -316,7 +316,8 @@ class Embedding:
             )
         with replacing(path) as file:
             if ending == ".npy":
-                np.save(file, self.coordinates, allow_pickle=False)
+                Z, step = np.asarray(self.coordinates), 65_536
+                write_npy(file, (Z[a : a + step] for a in range(0, len(Z) or 1, step)), len(Z))
             elif ending == ".ordination":
                 file.write(ordination(self).encode())
             elif ending == ".parquet":

@@ -15,6 +15,7 @@ import polars
 import pytest
 
 import gramian
+import gramian.data.door
 from gramian.cli import placing
 from tests.data.sources import WRITERS, numbers
 
@@ -98,24 +99,51 @@ def test_a_bad_row_is_named_and_nothing_is_left(run, model):
     assert not [name for name in os.listdir() if name.startswith(("z.", ".gramian"))]
 
 
+WRITING = {
+    "placing": ("transform", "m.gramian", "x.npy", *SMALL),
+    "fitting": ("pca", "x.npy", "-k", "3"),
+}
+
+
+@pytest.mark.parametrize("words", WRITING.values(), ids=WRITING)
 @pytest.mark.parametrize("ending", ["npy", "csv", "parquet"])
-def test_full_disk_while_placing(run, model, ending):
-    """A limit on the size of files, as a full disk gives it."""
+def test_files_that_may_not_grow(run, model, ending, words):
+    """A limit on the size of files: the reason is said, and nothing is left."""
     limited = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (30_000, 30_000));"
     )
-    words = ["transform", "m.gramian", "x.npy", "-o", f"z.{ending}", *SMALL]
     out = subprocess.run(
-        [sys.executable, "-c", limited + PROGRAM, *words],
+        [sys.executable, "-c", limited + PROGRAM, *words, "-o", f"z.{ending}"],
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert out.returncode == 2, out.stderr
-    assert "error: " in out.stderr and "too large" in out.stderr.lower(), out.stderr
-    assert "Traceback" not in out.stderr
+    assert out.stderr.endswith(f"error: cannot write z.{ending}: File too large\n"), out.stderr
     assert not [name for name in os.listdir() if name.startswith(("z.", ".gramian"))]
+
+
+@pytest.fixture
+def full(folder):
+    """A file system that holds 32 kB."""
+    Path("full").mkdir()
+    mounted = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", "full"]
+    try:
+        subprocess.run(mounted, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("no file system can be mounted here")
+    yield "full"
+    subprocess.run(["umount", "full"], check=True)
+
+
+@pytest.mark.parametrize("words", WRITING.values(), ids=WRITING)
+@pytest.mark.parametrize("ending", ["npy", "csv", "parquet"])
+def test_full_disk(run, model, full, ending, words):
+    code, _, err = run(*words, "-o", f"{full}/z.{ending}")
+    assert code == 2
+    assert err.endswith(f"error: cannot write {full}/z.{ending}: No space left on device\n"), err
+    assert not os.listdir(full)
 
 
 def test_interrupt_leaves_nothing(run, model):
@@ -172,3 +200,33 @@ def test_a_plan_of_text_knows_that_it_will_be_copied(run, monkeypatch):
     far = json.loads(run("plan", "pca", "x.csv", "--memory", "2MB", "--json")[1])
     assert near["estimated"] and near["resident"] and not far["resident"]
     assert far["passes"] == 2
+
+
+def test_a_plan_of_text_is_that_of_its_run(run, monkeypatch):
+    """A part is looked at which, as numbers, is larger than the budget itself."""
+    X = np.random.default_rng(0).integers(0, 10, (60_000, 5))
+    np.savetxt("i.csv", X, "%d", ",", header="a,b,c,d,e", comments="")
+    np.save("i.npy", X.astype(float))
+    monkeypatch.setattr("gramian.cli.plan._SAMPLE", 200_000)
+    code, out, err = run("plan", "pca", "i.csv", "-k", "2", *SMALL, "--json")
+    assert code == 0 and not err, err  # nothing was copied
+    planned = json.loads(out)
+    assert planned["estimated"] and not planned["resident"]
+    assert planned["n_observations"] == pytest.approx(60_000, rel=1e-3)
+    with pytest.warns(gramian.errors.GramianWarning, match="temporary file"):
+        found = gramian.data.door.open_rows("i.csv", "1MB")
+    assert planned["bytes_beyond_data"] == gramian.PCA(2, memory="1MB").plan(found).bytes
+
+
+def test_a_plan_of_text_for_a_cluster_is_of_all_of_it(run, monkeypatch):
+    pytest.importorskip("dask")
+    X = numbers("csv", 2 * N, P).round(2)
+    WRITERS["csv"](Path.cwd(), X)
+    words = ("plan", "pca", "x.csv", "-k", "2", "--workers", "4")
+    whole = json.loads(run(*words, "--json")[1])
+    monkeypatch.setattr("gramian.cli.plan._SAMPLE", 100_000)
+    guessed = json.loads(run(*words, "--json")[1])
+    assert guessed["estimated"] and not whole["estimated"]
+    assert guessed["cluster"] == pytest.approx(whole["cluster"], rel=0.01)
+    code, _, err = run(*words, *SMALL)
+    assert code == 2 and "on a cluster a table that fits in memory can be used" in err

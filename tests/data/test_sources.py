@@ -10,7 +10,7 @@ import pytest
 from gramian import PCA
 from gramian.data.centering import Centering
 from gramian.data.door import open_rows
-from gramian.errors import GramianWarning
+from gramian.errors import GramianWarning, InputError
 from gramian.testing import same_up_to_signs
 from tests.data.sources import SPARSE, STAGED, WRITERS, names, numbers
 
@@ -132,3 +132,27 @@ def test_lsi_of_sparse_counts_in_a_file(tmp_path, kind, weighting):
     assert np.allclose(model.singular_values_, twin.singular_values_, rtol=1e-8)
     same_up_to_signs(model.documents_, twin.documents_, rtol=1e-6)
     same_up_to_signs(model.transform(found), twin.transform(X), rtol=1e-6)
+
+
+def test_several_stores_are_read_by_the_array_that_is_named(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    X = np.arange(60.0).reshape(12, 5)
+    for i, part in enumerate(np.split(X, 3)):
+        with h5py.File(shards / f"p{i}.h5", "w") as file:
+            file["counts"], file["x"] = part, part + 100
+    for given in (f"{shards}/p*.h5", f"{shards}/p1*.h5", str(shards)):
+        wanted = X[4:8] if "p1" in given else X
+        for name, more in (("counts", 0), ("x", 100)):
+            rows = open_rows(f"{given}::{name}").rows
+            assert np.array_equal(rows.read_rows(slice(0, len(wanted))), wanted + more)
+        with pytest.raises(InputError, match=r"p[01].h5 has no 'nope'; it holds counts, x"):
+            open_rows(f"{given}::nope")
+
+
+@pytest.mark.parametrize("kind", ["npy, shards", "csv, shards", "parquet, folder", "images", "npy"])
+def test_files_without_named_arrays_take_no_name(tmp_path, kind):
+    path = WRITERS[kind](tmp_path, numbers(kind, 30, 4))
+    with pytest.raises(InputError, match="::x: '::' names an array in .h5 or .* not in"):
+        open_rows(f"{path}::x")

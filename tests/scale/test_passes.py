@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from gramian.cli.app import main
 from gramian.data.door import open_rows
 from gramian.data.rows import _cut
 from gramian.loops.threads import limit_threads
+from tests.data.sources import WRITERS
 
 
 @pytest.fixture
@@ -104,18 +106,46 @@ def test_landmark_methods_count_what_they_read(tmp_path, taken, name):
     assert abs(made - planned.passes) <= 1
 
 
-def test_sparse_files_count_theirs(tmp_path):
-    h5py = pytest.importorskip("h5py")
-    X = scipy.sparse.random(3000, 200, 0.2, format="csr", random_state=0)
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        group = file.create_group("X")
-        group.attrs.update({"encoding-type": "csr_matrix", "shape": X.shape})
-        for part in ("data", "indices", "indptr"):
-            group.create_dataset(part, data=getattr(X, part))
-        for name in ("obs", "var"):
-            file.create_group(name)
-    model = LSI(2, memory="4MB").fit(tmp_path / "x.h5ad")
-    assert model.plan_.passes >= 1
+SPARSE = {
+    "pca": (PCA(2, memory="4MB"), 3000, 200),
+    "pca by the rows": (PCA(2, memory="12MB"), 300, 4000),
+    "lsi": (LSI(2, memory="4MB"), 3000, 200),
+    "tf-idf": (LSI(2, weighting="tfidf", memory="4MB"), 3000, 200),
+    "log-entropy": (LSI(2, weighting="logentropy", memory="4MB"), 3000, 200),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE)
+@pytest.mark.parametrize("kind", ["h5ad, sparse", "mtx"])
+def test_sparse_files_count_what_they_read(tmp_path, kind, name):
+    model, n, p = SPARSE[name]
+    X = scipy.sparse.random_array((n, p), density=0.3, format="csr", random_state=0)
+    path = WRITERS[kind](tmp_path, scipy.sparse.csr_matrix(X))
+    with warnings.catch_warnings(action="ignore"):  # of the copy
+        opened = open_rows(path, model.memory)
+    rows, taken = opened.rows, []
+
+    def counting(first, last):
+        taken.append(last - first)
+        return stored.read(first, last)
+
+    stored = rows.stored
+    rows.stored = stored._replace(read=counting)
+    planned = model.plan(opened)
+    assert not taken and not rows.resident
+    model.fit(opened)
+    assert planned.passes == model.plan_.passes
+    read = sum(taken) / X.nnz
+    assert model.plan_.passes - 1 < read <= model.plan_.passes  # the last one may be a part
+
+
+def test_a_plan_of_a_sparse_file_says_what_is_read(tmp_path, capsys):
+    X = scipy.sparse.random_array((3000, 200), density=0.3, format="csr", random_state=0)
+    path = WRITERS["h5ad, sparse"](tmp_path, scipy.sparse.csr_matrix(X))
+    assert main(["plan", "pca", str(path), "-k", "2", "--memory", "4MB", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["data_bytes"] == X.data.nbytes + X.indices.nbytes
+    assert found["bytes_read"] == found["passes"] * found["data_bytes"] and found["passes"] == 5
 
 
 def test_placing_into_a_file_is_one_visit(tmp_path, taken, capsys, monkeypatch):

@@ -12,20 +12,24 @@ import os
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse
 
+from gramian import PCA
 from gramian.data.door import open_rows
 from gramian.errors import MemoryRefusedError
-from tests.data.sources import WRITERS, numbers
+from gramian.memory import budget
+from tests.data.sources import SPARSE, WRITERS, numbers
 
 FRUGAL = "narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0"  # for jemalloc: keep nothing
 
 MEASURE = """
     import ctypes, gc, json, os, resource, threading, time, warnings
     warnings.simplefilter("ignore")
-    from gramian import PCA
+    from gramian import LSI, PCA
     from gramian.data.door import open_rows
 
     def resident():
@@ -36,9 +40,9 @@ MEASURE = """
         return int(lines["VmData"].split()[0]) * 1024
 
     for each in {warm!r}:  # compile and load everything first
-        rows = open_rows(each, "20MB")
-        PCA(3, memory="20MB").plan(rows.rows)
-        PCA(3, memory="20MB").fit(rows)
+        rows = open_rows(each, {beside!r})
+        {model}(3, memory="20MB").plan(rows.rows)
+        {model}(3, memory="20MB").fit(rows)
     rows = None
     gc.collect()
     if hasattr(ctypes.CDLL(None), "malloc_trim"):
@@ -56,20 +60,19 @@ MEASURE = """
 
     thread = threading.Thread(target=watch, daemon=True); thread.start()
     found = open_rows({path!r}, {cap})
-    planned = PCA(3, memory={cap}).plan(found)
-    model = PCA(3, memory={cap}).fit(found)
+    planned = {model}(3, memory={cap}).plan(found)
+    model = {model}(3, memory={cap}).fit(found)
     done = True; thread.join()
-    n, p = found.rows.shape
-    size = n * p * found.rows.dtype.itemsize
     print(json.dumps({{
-        "used": peak - base, "planned": planned.bytes, "size": size,
+        "used": peak - base, "planned": planned.bytes, "size": found.rows.stored_bytes,
         "resident": found.rows.resident, "residual": float(model.residuals_.max()),
     }}))
 """
 
 
-def measured(path, warm, cap, *, hard=False, **environment):
-    code = textwrap.dedent(MEASURE).format(path=str(path), warm=warm, cap=cap, hard=hard)
+def measured(path, warm, cap, *, hard=False, model="PCA", beside="20MB", **environment):
+    given = {"path": str(path), "warm": warm, "cap": cap, "hard": hard}
+    code = textwrap.dedent(MEASURE).format(**given, model=model, beside=beside)
     out = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
@@ -120,6 +123,41 @@ def test_small_files_keep_small_budgets(tmp_path, kind):
     warm = write(kind, tmp_path / "warm", 20_000, 40)
     path = write(kind, tmp_path / "big", 20_000, 150, 3)
     kept(measured(path, [str(warm)], cap), cap, UNSEEN.get(kind, 5))
+
+
+LSI_TFIDF = "(lambda k, memory: LSI(k, weighting='tfidf', memory=memory))"
+
+
+@pytest.mark.parametrize("model", ["PCA", "LSI", LSI_TFIDF], ids=["pca", "lsi", "tfidf"])
+@pytest.mark.parametrize("kind", ["h5ad, sparse", "mtx"])
+def test_sparse_files_keep_small_budgets(tmp_path, kind, model):
+    cap = 30_000_000
+    path, warm = sparse(kind, tmp_path, cap)
+    kept(measured(path, [warm], cap, model=model, beside="4MB"), cap, 8 if kind == "mtx" else 5)
+
+
+def sparse(kind, folder, cap, entries=30):
+    """A large sparse file with 30 numbers in each of 100,000 rows, and a small one."""
+    found = []
+    for name, n, p, each in (("warm", 20_000, 40, 12), ("big", 100_000, 300, entries)):
+        rng = np.random.default_rng(n)
+        (folder / name).mkdir()
+        columns = (rng.integers(0, p, (n, 1)) + 7 * np.arange(each)) % p
+        counts = rng.integers(1, 9, (n, each)) * (1 + 3.0 * (columns < 3))
+        columns, counts = columns.astype(np.int32).ravel(), counts.ravel()
+        ends = np.arange(0, n * each + 1, each, dtype=np.int32)
+        X = scipy.sparse.csr_matrix((counts, columns, ends), shape=(n, p))
+        X.sort_indices()
+        found.append(WRITERS[kind](folder / name, X))
+    return found[1], str(found[0])
+
+
+def test_documents_of_a_tall_file_are_kept_once(tmp_path):
+    """Coordinates of all rows: not wider than was asked for, and counted."""
+    cap = 20_000_000
+    warm = npy(tmp_path / "warm.npy", 20_000, 40, "float32", "C")
+    path = npy(tmp_path / "x.npy", 400_000, 20, "float32", "C")
+    kept(measured(path, [warm], cap, model="LSI"), cap)
 
 
 LARGE = ["zarr 3", "hdf5", "hdf5, chunked", "h5ad", "csv", "parquet", "feather", "feather, packed"]
@@ -188,6 +226,7 @@ def test_other_numbers_of_threads_keep_the_budget(tmp_path, threads):
 
 
 HARD = ["npy", "parquet", "zarr 3", "hdf5, chunked", "h5ad", "csv", "feather", "feather, packed"]
+HARD += ["h5ad, sparse", "mtx"]
 HARD[2:] = [pytest.param(kind, marks=pytest.mark.slow) for kind in HARD[2:]]
 
 
@@ -196,9 +235,12 @@ HARD[2:] = [pytest.param(kind, marks=pytest.mark.slow) for kind in HARD[2:]]
 def test_under_a_hard_limit(tmp_path, kind):
     """The system refuses every page beyond the budget and a tenth: the fit ends well."""
     cap = 60_000_000
-    warm = write(kind, tmp_path / "warm", 20_000, 40)
-    path = write(kind, tmp_path / "big", 40_000, 200, 4)
-    told = {"_RJEM_MALLOC_CONF": FRUGAL} if kind == "csv" else {}
+    if kind in SPARSE:
+        path, warm = sparse(kind, tmp_path, cap, 210)
+    else:
+        warm = write(kind, tmp_path / "warm", 20_000, 40)
+        path = write(kind, tmp_path / "big", 40_000, 200, 4)
+    told = {"_RJEM_MALLOC_CONF": FRUGAL} if kind in ("csv", "mtx") else {}
     found = measured(path, [str(warm)], cap, hard=True, **told)
     assert not found["resident"] and found["size"] > 4 * cap
     assert found["residual"] <= 1e-6
@@ -227,3 +269,16 @@ def test_very_many_row_groups_are_refused_with_what_would_do(tmp_path):
     polars.DataFrame(X).write_parquet(tmp_path / "x.parquet", row_group_size=50)
     with pytest.raises(MemoryRefusedError, match="240 row groups of 50 rows.* more rows in each"):
         open_rows(tmp_path / "x.parquet", "20MB")
+
+
+@pytest.mark.parametrize("kind", ["h5ad, sparse", "zarr, sparse", "mtx"])
+def test_a_larger_budget_takes_what_a_smaller_one_took(tmp_path, kind):
+    X = scipy.sparse.random_array((4000, 100), density=0.3, format="csr", random_state=0)
+    path = WRITERS[kind](tmp_path, scipy.sparse.csr_matrix(X))
+    resident = []
+    for memory in ("4MB", "6MB", "8MB", "12MB", "20MB", "60MB"):
+        with warnings.catch_warnings(action="ignore"):  # of a copy
+            found = open_rows(path, memory)
+        assert PCA(3, memory=memory).plan(found).bytes <= 1.1 * budget(memory) + 3e6
+        resident.append(found.rows.resident)
+    assert not resident[0] and resident[-1] and sorted(resident) == resident

@@ -5,8 +5,6 @@ The result appears under its name when it is whole; nothing is left of it if the
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from gramian.cli.reading import Data
-from gramian.files import replacing
+from gramian.files import replacing, write_npy
 from gramian.progress import tick
 
 if TYPE_CHECKING:
@@ -96,14 +94,7 @@ def _placed(fitted: Any, data: Data) -> Iterator[Embedding]:
 
 
 def _npy(file: BinaryIO, blocks: Iterator[Embedding], n: int, _: bool) -> None:
-    header = False
-    for block in blocks:
-        Z = np.ascontiguousarray(block.coordinates)
-        if not header:
-            what = {"descr": Z.dtype.str, "fortran_order": False, "shape": (n, Z.shape[1])}
-            np.lib.format.write_array_header_1_0(file, what)
-            header = True
-        file.write(Z.data)
+    write_npy(file, (block.coordinates for block in blocks), n)
 
 
 def _text(separator: str) -> Callable[..., None]:
@@ -115,7 +106,6 @@ def _text(separator: str) -> Callable[..., None]:
 
 
 def _parquet(file: BinaryIO, blocks: Iterator[Embedding], _: int, excel_safe: bool) -> None:
-    import polars
     from polars.io.plugins import register_io_source
 
     frames = _frames(blocks, False)
@@ -125,13 +115,7 @@ def _parquet(file: BinaryIO, blocks: Iterator[Embedding], _: int, excel_safe: bo
         yield first
         yield from (frame.cast(dict(first.schema)) for frame in frames)
 
-    try:
-        register_io_source(source, schema=first.schema).sink_parquet(file)
-    except polars.exceptions.PolarsError as error:
-        found = re.search(r"\(os error (\d+)\)", str(error))
-        if found is None:
-            raise
-        raise OSError(int(found[1]), os.strerror(int(found[1]))) from error
+    register_io_source(source, schema=first.schema).sink_parquet(file)
 
 
 def _frames(blocks: Iterator[Embedding], excel_safe: bool) -> Iterator[Any]:

@@ -18,6 +18,7 @@ from gramian.spectral.spread import SpreadPlan
 __all__ = ["plan"]
 
 _SAMPLE = 4 << 20  # bytes of a text file from which its size is estimated
+_ROOM = "100MB"  # for the numbers of such a sample: they take 34 MB at most
 
 
 def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) -> int:
@@ -37,23 +38,22 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
         Exit code 0. A run that would be refused for memory raises as it would.
     """
     from gramian.data.door import Opened
-    from gramian.memory import budget, in_words
+    from gramian.memory import block_bytes, budget, in_words
     from gramian.spectral.plan import Expected
 
     messages = request.messages
     with messages.collecting_warnings(), messages.working(f"looking at {reading.name}"):
         data, about = _looked_at(reading)
         model = method.build(wanted(data, request), **own)
-        on_disk = isinstance(data.X, Opened)
-        known = data.X.rows if on_disk else Expected(data.shape, getattr(data.X, "D", data.X).dtype)
-        allowed = budget(request.memory)
-        if about and 4 * data.shape[0] * data.shape[1] * known.dtype.itemsize > allowed:
-            blocks = min(16_000_000, max(allowed // 32, 65_536))  # it will be copied to a file
-            known = replace(known, resident=False, block_bytes=blocks)
-        found = _on_cluster(model, data, request) or model.plan(known)
+        if isinstance(data.X, Opened):
+            known = data.X.rows
+        else:
+            dtype, each = getattr(data.X, "D", data.X).dtype, block_bytes(budget(request.memory))
+            known = Expected(data.shape, dtype, block_bytes=each)
+        found = _on_cluster(model, data, about, request) or model.plan(known)
     dtype, resident = known.dtype, known.resident
     n, p = data.shape
-    size = n * p * dtype.itemsize
+    size = getattr(known, "stored_bytes", n * p * dtype.itemsize)
     # Methods that read rows visit them once more for the coordinates; others keep them.
     passes = (found.passes or 1) + (model.reads == "rows")
     read = passes * size if not resident else _file_size(reading.file)
@@ -82,6 +82,10 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
 
         show(to_json({**envelope("plan"), **facts}))
         return 0
+    was_copied = not about and getattr(known, "opening_bytes", 0) > 0
+    nothing = "nothing was computed" + ", but the data were copied" * was_copied
+    more = found.bytes > budget(request.memory)
+    on_top = " (packages that open the file, and results that are kept, come on top)" * more
     where = "in memory" if resident else "visited in the file, a block at a time"
     once = (
         "the file is read once"
@@ -89,11 +93,11 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
         else f"about {in_words(passes * size)} read from the file"
     )
     show(
-        f"Plan of {type(model).__name__} for {visible(reading.name)}; nothing was computed\n"
+        f"Plan of {type(model).__name__} for {visible(reading.name)}; {nothing}\n"
         f"data    {'about ' * about}{n:,} x {p:,} {dtype}, {in_words(size)}, {where}\n"
         f"route   {found.route}\n"
         f"memory  {in_words(found.bytes)} beyond the data; "
-        f"{in_words(budget(request.memory))} may be used\n"
+        f"{in_words(budget(request.memory))} may be used{on_top}\n"
         f"passes  about {count(passes, 'pass', 'passes')} over the data; {once}"
     )
     if spread is not None:
@@ -107,10 +111,14 @@ def plan(method: Method, own: dict[str, Any], reading: Reading, request: Plans) 
     return 0
 
 
-def _on_cluster(model: Any, data: Data, request: Plans) -> Plan | None:
-    """The plan for a cluster, if one is asked for."""
+def _on_cluster(model: Any, data: Data, about: bool, request: Plans) -> Plan | None:
+    """The plan for a cluster, if one is asked for; ``about``: only a part of the data is here."""
     if request.scheduler is None and request.workers is None:
         return None
+    if about and not hasattr(data.X, "rows"):
+        from gramian.data.dask.files import promised
+
+        data = replace(data, X=promised(data.shape, data.X.dtype))
     with on_workers(data, request, anywhere=True) as spread:
         found: Plan = model.plan(getattr(spread.X, "rows", spread.X), request.workers)
         return found
@@ -128,7 +136,14 @@ def _as_facts(spread: SpreadPlan) -> dict[str, int]:
 
 
 def _looked_at(reading: Reading) -> tuple[Data, bool]:
-    """The data, or a part of a long text file with the number of rows to be expected."""
+    """The data, or a part of a long text file with the number of rows to be expected.
+
+    What a run would copy to a file is not copied.
+    """
+    from gramian.data.door import Opened
+    from gramian.data.stage import Promised, StagedRows
+    from gramian.memory import budget
+
     size = _file_size(reading.file)
     name = reading.file.lower()
     text = not reading.distances and name.endswith((".csv", ".tsv", ".txt"))
@@ -139,9 +154,13 @@ def _looked_at(reading: Reading) -> tuple[Data, bool]:
     whole = part[: part.rfind(b"\n") + 1]
     if not whole or whole.count(b'"') % 2:  # a record as long as the sample, or cut inside quotes
         return reading.read(), False
-    found = reading.read(io.BytesIO(whole))
-    rows = round(found.shape[0] * size / len(whole))
-    return replace(found, shape=(rows, found.shape[1])), True
+    found = replace(reading, memory=_ROOM).read(io.BytesIO(whole))
+    shape = n, p = round(found.shape[0] * size / len(whole)), found.shape[1]
+    allowed = budget(reading.memory)
+    if 4 * 8 * n * p > allowed:
+        staged = StagedRows(Promised(reading.name, n, p), allowed)
+        found = replace(found, X=Opened(staged, found.variables, None))
+    return replace(found, shape=shape), True
 
 
 def _file_size(file: str) -> int | None:

@@ -205,6 +205,9 @@ class BlockRows(RowBlocked):
         """Of HDF5 or Zarr."""
         return self.source.library
 
+    def _stored_type(self) -> np.dtype[Any]:
+        return self.source.dtype
+
     def _reader_bytes(self, threads: int) -> int:
         return self.source.taken(self._longest(), threads)
 
@@ -249,6 +252,16 @@ class StackedRows(RowBlocked):
     def held_bytes(self) -> int:
         """What all parts keep."""
         return sum(part.held_bytes for part in self.parts)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Of all parts."""
+        return sum(part.stored_bytes for part in self.parts)
+
+    @property
+    def opening_bytes(self) -> int:
+        """They are opened one after another."""
+        return max(part.opening_bytes for part in self.parts)
 
     @property
     def library_bytes(self) -> int:

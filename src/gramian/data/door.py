@@ -71,7 +71,7 @@ def open_rows(X: Any, memory: Any = None) -> Opened:
     if hasattr(X, "tocsr") and hasattr(X, "nnz"):
         refuse_type(X.dtype, "the sparse matrix")
         _refuse_empty(X.shape)
-        return Opened(SparseRows(X, memory), None, None)
+        return Opened(SparseRows(X, budget(memory)), None, None)
     if not isinstance(X, np.ndarray):
         from gramian.data.tables import frame_to_table, is_frame
 
@@ -167,14 +167,21 @@ def _from_path(given: str, memory: Any) -> Opened:
     text, _, inside = given.partition("::")
     path = Path(text).expanduser()
     if not path.exists() and any(sign in text for sign in "*?["):
-        return _from_several(_matches(path), memory)
+        return _from_several(_matches(path), inside, memory)
+    return _from_one(path, inside, memory)
+
+
+def _from_one(path: Path, inside: str, memory: Any) -> Opened:
+    """A file or a folder that is there, and the array ``inside`` that is meant."""
     if path.is_dir() and not _is_zarr(path):
-        return _from_several(_members(path), memory)
+        return _from_several(_members(path), inside, memory)
     if not path.exists():
         refuse_absent(path)
     ending = ".zarr" if path.is_dir() else ending_of(path)
     if inside and ending not in STORES:
-        raise InputError(f"{given}: '::' names an array in {' or '.join(STORES)}, not in {ending}")
+        raise InputError(
+            f"{path}::{inside}: '::' names an array in {' or '.join(STORES)}, not in {ending}"
+        )
     if ending not in OPENERS:
         known = ", ".join(OPENERS)
         raise InputError(f"cannot tell what {path.name} is from its ending; known are {known}")
@@ -278,7 +285,7 @@ def _members(folder: Path) -> list[Path]:
     return found
 
 
-def _from_several(paths: list[Path], memory: Any) -> Opened:
+def _from_several(paths: list[Path], inside: str, memory: Any) -> Opened:
     """Files of one kind, one below the other; their columns must agree."""
     kinds = sorted({"an image" if ending_of(p) in IMAGES else ending_of(p) for p in paths})
     if len(kinds) > 1:
@@ -286,15 +293,15 @@ def _from_several(paths: list[Path], memory: Any) -> Opened:
             f"{paths[0].parent} holds files of several kinds ({', '.join(kinds)}); name one kind "
             f"by a pattern, such as {paths[0].parent / ('*' + paths[0].suffix)}"
         )
-    if kinds == ["an image"]:
+    if kinds == ["an image"] and not inside:
         from gramian.data.images import open_images
 
         rows, names = open_images(paths, memory)
         return Opened(rows, None, names)
     if len(paths) == 1:
-        return _from_path(str(paths[0]), memory)
+        return _from_one(paths[0], inside, memory)
     share = max(budget(memory) // len(paths), 1_000_000)
-    found = [_from_path(str(path), share) for path in paths]
+    found = [_from_one(path, inside, share) for path in paths]
     for path, each in zip(paths, found, strict=True):
         _refuse_other_columns(paths[0], found[0], path, each)
     labels = [each.labels for each in found]

@@ -22,6 +22,7 @@ from gramian.errors import InputError, MemoryRefusedError
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 
+_most = 1 << 20  # bytes of text in a block: larger ones are not faster, and take more memory
 _triplet = np.dtype([("row", np.int64), ("column", np.int64), ("value", np.float64)])
 
 
@@ -30,7 +31,7 @@ def open_market(path: Path, memory: Any) -> SparseFile:
     allowed, state = budget(memory), state_of(path)
     head, skip = _header(path, allowed)
     n, p, count = head["shape"]
-    step = max(allowed // 24, 65_536)
+    step = min(max(allowed // 80, 65_536), _most)
     triplets = Stage(str(path), path, 1, _triplet)
     sizes = np.zeros(n + 1, np.int64)
     spans: list[tuple[int, int]] = []  # lowest and highest row of each block of triplets
@@ -47,9 +48,11 @@ def open_market(path: Path, memory: Any) -> SparseFile:
         )
     ends = np.cumsum(sizes)
     data, indices = Stage(str(path), path, 1), Stage(str(path), path, 1, np.int64)
-    for part in _sorted(triplets, spans, counts, ends, max(allowed // 200, 4096)):
-        data.add(part["value"])
-        indices.add(part["column"])
+    most = max(allowed // 200, 4096)
+    for values, columns in _sorted(triplets, spans, counts, ends, most):
+        data.add(values)
+        indices.add(columns)
+        del values, columns
     data.say(24 * count)
     kept = StagedRows(data, memory), StagedRows(indices, memory)
 
@@ -57,8 +60,9 @@ def open_market(path: Path, memory: Any) -> SparseFile:
         values, columns = (each._part(slice(first, last), slice(0, 1))[:, 0] for each in kept)
         return values, columns.astype(np.int64)
 
-    stored = Stored(str(path), (n, p), ends, count, np.dtype(np.float64), read, list)
-    return SparseFile(stored, memory)
+    opening = 24 * n + 15 * step + 48 * min(most, count)  # ends of rows; text; entries sorted
+    known = Stored(str(path), (n, p), ends, count, np.dtype(np.float64), read, list)
+    return SparseFile(known._replace(opening=opening), memory)
 
 
 def _header(path: Path, allowed: int) -> tuple[dict[str, Any], int]:
@@ -127,19 +131,21 @@ def _triplets(path: Path, text: bytes, seen: int, width: int, n: int, p: int) ->
 
 def _sorted(
     triplets: Stage, spans: list[tuple[int, int]], counts: list[int], ends: Array, most: int
-) -> Iterator[Array]:
-    """The triplets in the order of rows, then columns: some rows at a time."""
+) -> Iterator[tuple[Array, Array]]:
+    """Values and columns in the order of rows, then columns: some rows at a time."""
     starts, n, a = np.cumsum([0, *counts]), len(ends) - 1, 0
     path = Path(triplets.name)
     while a < n:
         b = int(np.searchsorted(ends, ends[a] + most, "right")) - 1
         b = min(max(b, a + 1), n)
-        found = []
+        some, filled = np.empty(int(ends[b] - ends[a]), _triplet), 0
         for start, count, (low, high) in zip(starts, counts, spans, strict=False):
             if low < b and high >= a:
                 at = int(start) * _triplet.itemsize
                 block = read_items(path, triplets.file.descriptor, at, count, _triplet)
-                found.append(block[(block["row"] >= a) & (block["row"] < b)])
-        some = np.concatenate(found) if found else np.zeros(0, _triplet)
-        yield some[np.lexsort((some["column"], some["row"]))]
+                block = block[(block["row"] >= a) & (block["row"] < b)]
+                some[filled : filled + len(block)] = block
+                filled += len(block)
+        order = np.lexsort((some["column"], some["row"]))
+        yield some["value"][order], some["column"][order]
         a = b

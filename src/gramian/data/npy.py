@@ -57,6 +57,9 @@ class NpyRows(RowBlocked):
         other._state = same_there(self.path, self._state)
         return other
 
+    def _stored_type(self) -> np.dtype[Any]:
+        return self.stored
+
     def _reader_bytes(self, threads: int) -> int:
         return 0 if self._by_columns == self.flip else threads * self._longest()
 

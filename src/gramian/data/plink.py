@@ -71,6 +71,11 @@ class BedRows(RowBlocked):
         """A file is not, and is decoded anew at every visit."""
         return False
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return self.shape[1] * self.width
+
     @contextmanager
     def _visit(self) -> Iterator[None]:
         self._passes[0] += 1

@@ -30,9 +30,8 @@ from gramian.loops.threads import (
     thread_count,
 )
 from gramian.maps import Array, ImplicitMap
-from gramian.memory import THIN, WIDE, budget, running_totals
+from gramian.memory import THIN, WIDE, block_bytes, budget, running_totals
 
-_block_bytes = 16_000_000
 _depth = 1_024  # rows that BLAS sums in the data's own precision, before a float64 total takes over
 _segment = 128  # blocks of a pass between two looks at whether a checkpoint is due
 _long = 20_000  # rows longer than this leave the cache before they can be used twice
@@ -58,7 +57,7 @@ class RowBlocked(ImplicitMap):
         self.centering = Centering.none(shape[1], self.dtype)
         self.known_cross: KnownCross | None = None
         self._allowed = budget(memory)
-        self.block_bytes = min(_block_bytes, max(self._allowed // 32, 65_536))
+        self.block_bytes = block_bytes(self._allowed)
         self._passes = [0.0]  # shared with the centered map that ``then`` makes
 
     # What a storage must say -----------------------------------------------------------------
@@ -112,6 +111,19 @@ class RowBlocked(ImplicitMap):
 
         now = at_once(min(self.threads, 8)) + self.library_bytes
         return now, at_once(min(self._most_threads(), 8))
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return int(prod(self.shape)) * self._stored_type().itemsize
+
+    def _stored_type(self) -> np.dtype[Any]:
+        return self.dtype
+
+    @property
+    def opening_bytes(self) -> int:
+        """What it took to open a file."""
+        return 0
 
     @property
     def held_bytes(self) -> int:
@@ -277,7 +289,8 @@ class RowBlocked(ImplicitMap):
 
         lines, width = self._lying()
         V, m = self._thin_block(V)
-        out = products.aligned(lines, V.shape[1], self.dtype)
+        direct = m == V.shape[1]  # no columns were added
+        out = products.aligned(lines, m, self.dtype) if direct else np.empty((lines, m), self.dtype)
         panel = min(width, products.PANEL)
         depth = products.depth_for(panel, self.dtype)
         segments = _segments(self._lead_blocks())
@@ -287,7 +300,14 @@ class RowBlocked(ImplicitMap):
             Y = products.aligned(depth, products.padded(panel, self.dtype), self.dtype)
             for a, b, block in self._each(self._lead, group):
                 pause()
-                products.centered_times(block, *self._arguments(lead=(a, b)), V, Y, out[a:b])
+                step = b - a if direct else _depth
+                for i in range(a, b, step):
+                    j = min(i + step, b)
+                    Z = out[i:j] if direct else products.aligned(j - i, V.shape[1], self.dtype)
+                    where = self._arguments(lead=(i, j))
+                    products.centered_times(block[i - a : j - a], *where, V, Y, Z)
+                    if not direct:
+                        out[i:j] = Z[:, :m]
                 del block
 
         with self._visit(), limit_threads(self.threads):
@@ -296,8 +316,7 @@ class RowBlocked(ImplicitMap):
                 groups = _cut(segments[i], len(segments[i]) if self.resident else 8)
                 run(lambda g, groups=groups: piece(groups[g]), len(groups))  # type: ignore[misc]
                 state["out"] = out[: segments[i][-1][1]]
-        _take_up(out, state)
-        return np.ascontiguousarray(out[:, :m]) if m < out.shape[1] else out
+        return _take_up(out, state)
 
     def _lead_adjoint(self, U: Array) -> Array:
         """S' U: summed over blocks of lines or, where they are long, by ranges of columns."""

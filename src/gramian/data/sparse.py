@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from gramian.data.moments import Moments, refuse_non_finite
 from gramian.loops.sparse import adjoint, gram, sums, times
 from gramian.loops.threads import one_blas_thread
 from gramian.maps import Array, ImplicitMap, unit_for
+from gramian.memory import budget, sparse_block_bytes
 
 
 class SparseRows(ImplicitMap):
@@ -26,6 +28,7 @@ class SparseRows(ImplicitMap):
 
     resident = True
     flip = False
+    moment_passes = 2
     block = 8  # vectors multiplied for little more than the price of one
 
     def __init__(self, X: Any, memory: Any = None) -> None:
@@ -36,6 +39,8 @@ class SparseRows(ImplicitMap):
             self.X.sum_duplicates()
         self.shape, self.dtype = (X.shape[0], X.shape[1]), np.dtype(dtype)
         self.centering = Centering.none(self.shape[1], self.dtype)
+        allowed = 2**62 if memory is None else budget(memory)
+        self.block_bytes = min(sparse_block_bytes(allowed), 16 * self.X.nnz)
         self._passes = [0]  # shared with the centered map that ``then`` makes
 
     def then(self, centering: Centering, cross: Any = None) -> SparseRows:
@@ -49,9 +54,15 @@ class SparseRows(ImplicitMap):
         """Visits to the data so far."""
         return self._passes[0]
 
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return int(self.X.data.nbytes + self.X.indices.nbytes)
+
     def moments(self, weights: Array) -> Moments:
         """Mean and variance of every column; the zeros that are not stored count."""
         refuse_non_finite(self)
+        self._passes[0] += self.moment_passes
         X = self.X.data
         peak = float(max(X.max(initial=0.0), -X.min(initial=0.0)))
         unit = unit_for(peak, self.dtype)
@@ -98,11 +109,27 @@ class SparseRows(ImplicitMap):
     def cross(self) -> Array:
         """Y' Y = B' D^2 B - s m' - m s' + (1' D^2 1) m m' with B = X F, s = B' D^2 1, m = F m."""
         self._passes[0] += 1
+        p = self.shape[1]
+        most = max(self.block_bytes // 16, p * p // 2, 1)  # what is added up is no larger
+        spans = cut(self.X.indptr, most)
+        return np.asarray(sum(self._part(a, b)._cross() for a, b in spans))
+
+    def _cross(self) -> Array:
         B, m, d = self._scaled()
         d2 = d**2
         sm = np.outer(B.T @ d2, m)
-        C = (B.T @ B.multiply(d2[:, None]).tocsr()).toarray()
+        weighted = B.data * np.repeat(d2, np.diff(B.indptr))
+        C = (B.T @ with_data(B, weighted)).toarray()
         return np.asarray(C - sm - sm.T + d2.sum() * np.outer(m, m))
+
+    def _part(self, a: int, b: int) -> SparseRows:
+        """Rows a:b of Y."""
+        if b - a == self.shape[0]:
+            return self
+        c, part = self.centering, copy(self)
+        part.X, part.shape = self.X[a:b], (b - a, self.shape[1])
+        part.centering = replace(c, weight=c.weight if c.weight.size == 1 else c.weight[a:b])
+        return part
 
     def outer(self) -> Array:
         """Y Y' = D (B B' - a 1' - 1 a' + m' m) D with B = X F, a = B m, m = F m."""
@@ -116,8 +143,7 @@ class SparseRows(ImplicitMap):
         """X F, F m and the diagonal of D in float64: scaled before anything is squared."""
         c = self.centering
         f = c.factor.astype(np.float64)
-        B = self.X.astype(np.float64)
-        B.data *= f[B.indices]
+        B = with_data(self.X, self.X.data * f[self.X.indices])
         d = np.broadcast_to(c.weight.astype(np.float64), self.shape[0])
         return B, self._mean.astype(np.float64) * f, d
 
@@ -158,3 +184,19 @@ class SparseRows(ImplicitMap):
     @property
     def _mean(self) -> Array:
         return np.asarray(self.centering.high + self.centering.low)
+
+
+def with_data(X: Any, data: Array) -> Any:
+    """Other numbers in the places of those of ``X``."""
+    return type(X)((data, X.indices, X.indptr), shape=X.shape)
+
+
+def cut(ends: Array, most: int) -> list[tuple[int, int]]:
+    """Rows in parts of at most so many stored numbers, or of one row; ``ends`` as ``indptr``."""
+    n, spans, a = len(ends) - 1, [], 0
+    while a < n:
+        b = int(np.searchsorted(ends, ends[a] + most, "right")) - 1
+        b = min(max(b, a + 1), n)
+        spans.append((a, b))
+        a = b
+    return spans

@@ -19,16 +19,22 @@ from gramian.data.block_rows import computed_in
 from gramian.data.centering import Centering
 from gramian.data.moments import Moments, refuse, unit_for
 from gramian.data.pread import all_there, refuse_changed, state_of
-from gramian.data.sparse import SparseRows
+from gramian.data.sparse import SparseRows, cut
 from gramian.errors import GramianError, InputError, MemoryRefusedError
 from gramian.loops.sparse import sums
 from gramian.loops.threads import ahead
 from gramian.maps import Array, ImplicitMap
-from gramian.memory import budget, in_words
+from gramian.memory import budget, in_words, sparse_block_bytes
+
+_copies = 6  # of a block that are held at a time, the next one included
 
 
 class Stored(NamedTuple):
-    """A compressed sparse matrix in a file: where each line ends, and how a part is read."""
+    """A compressed sparse matrix in a file: where each line ends, and how a part is read.
+
+    In bytes: ``each`` stored number with its place, what is ``held`` of the file (names), what the
+    package that reads it keeps (``library``), and what it took to open it (``opening``).
+    """
 
     name: str
     shape: tuple[int, int]
@@ -37,6 +43,10 @@ class Stored(NamedTuple):
     dtype: np.dtype[Any]
     read: Callable[[int, int], tuple[Array, Array]]
     files: Callable[[], list[Path]]
+    each: int = 16
+    held: int = 0
+    library: int = 0
+    opening: int = 0
 
 
 class SparseFile(ImplicitMap):
@@ -45,12 +55,13 @@ class SparseFile(ImplicitMap):
     resident = False
     flip = False
     change: Callable[[Any], Any] | None = None
+    moment_passes = 2
 
     def __init__(self, stored: Stored, memory: Any = None) -> None:
         self.stored, self.shape = stored, stored.shape
         self.dtype = computed_in(stored.dtype)
         self.centering = Centering.none(self.shape[1], self.dtype)
-        self.block_bytes = min(64_000_000, max(budget(memory) // 24, 65_536))
+        self.block_bytes = sparse_block_bytes(budget(memory) - self.held_bytes)
         self._passes = [0]  # shared with the centered map that ``then`` makes
         self._refuse_wrong()
         self._states = {path: state_of(path) for path in stored.files()}
@@ -59,6 +70,29 @@ class SparseFile(ImplicitMap):
     def passes(self) -> int:
         """Visits to the data so far."""
         return self._passes[0]
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes that one pass reads."""
+        return self.stored.entries * self.stored.each
+
+    @property
+    def held_bytes(self) -> int:
+        """What is kept of the file: names, ends of rows."""
+        return self.stored.held + self.stored.ends.nbytes
+
+    @property
+    def opening_bytes(self) -> int:
+        """What it took to open the file."""
+        return self.stored.opening
+
+    def visiting(self, least: int = 2) -> tuple[int, int]:
+        """Bytes for visits: as of other rows in files (``RowBlocked``), on any number of threads.
+
+        A block that is worked on, with its copies, and one that is read ahead.
+        """
+        needed = self.held_bytes + _copies * min(self.block_bytes, 16 * self.stored.entries)
+        return needed + self.stored.library, needed
 
     def then(self, centering: Centering, cross: Any = None) -> SparseFile:
         """The same rows, centered implicitly."""
@@ -104,14 +138,7 @@ class SparseFile(ImplicitMap):
 
     def spans(self, size: int) -> list[tuple[int, int]]:
         """A fixed partition of the rows: stored numbers of about so many bytes in each."""
-        n, most = self.shape[0], max(size // 16, 1)
-        spans, a = [], 0
-        while a < n:
-            b = int(np.searchsorted(self.stored.ends, self.stored.ends[a] + most, "right")) - 1
-            b = min(max(b, a + 1), n)
-            spans.append((a, b))
-            a = b
-        return spans
+        return cut(self.stored.ends, max(size // 16, 1))
 
     @contextmanager
     def _visit(self) -> Iterator[None]:
@@ -269,17 +296,26 @@ class SparseFile(ImplicitMap):
         """Y' Y, p x p, in float64."""
         return self._sum(lambda part, _: part.cross(), (self.shape[1], self.shape[1]))
 
+    @property
+    def outer_passes(self) -> int:
+        """How often all that is stored is read for Y Y': a block for every pair it is in."""
+        ends = self.stored.ends
+        blocks = enumerate(self.spans(self.block_bytes), 1)
+        read = sum(i * int(ends[b] - ends[a]) for i, (a, b) in blocks)
+        return -(-read // max(self.stored.entries, 1)) or 1
+
     def outer(self) -> Array:
         """Y Y', n x n, in float64: of pairs of blocks."""
         n = self.shape[0]
         out = np.empty((n, n))
         spans = self.spans(self.block_bytes)
+        self._passes[0] += self.outer_passes - 1
         with self._visit():
             for i, (a, b) in enumerate(spans):
                 B, m, d = self._part(a, b)._scaled()
                 Bm = B @ m
                 for other in spans[i:]:
-                    C, _, e = self._part(*other)._scaled()
+                    C, _, e = (B, m, d) if other == (a, b) else self._part(*other)._scaled()
                     G = (B @ C.T).toarray() - Bm[:, None] - C @ m + m @ m
                     out[a:b, slice(*other)] = G * d[:, None] * e
                     out[slice(*other), a:b] = out[a:b, slice(*other)].T

@@ -13,8 +13,9 @@ import warnings
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -92,10 +93,21 @@ class Stage:
             ) from error
 
 
+@dataclass(frozen=True)
+class Promised:
+    """A copy that is yet to be made: enough for a plan."""
+
+    name: str
+    count: int
+    width: int
+    dtype: ClassVar[np.dtype[Any]] = np.dtype(np.float64)
+    file: ClassVar[Any] = None
+
+
 class StagedRows(NpyRows):
     """Rows of a temporary copy."""
 
-    def __init__(self, stage: Stage, memory: Any = None) -> None:
+    def __init__(self, stage: Stage | Promised, memory: Any = None) -> None:
         self.path, self.stored, self.offset = Path(stage.name), stage.dtype, 0
         self._file = stage.file
         shape = stage.count, stage.width

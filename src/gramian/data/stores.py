@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -107,12 +108,9 @@ class _Store(NamedTuple):
                 name = "X" if is_anndata else self._only(root)
             node = self._node(root, name)
             sparse = not hasattr(node, "shape")
-            held = sum(sys.getsizeof(each) + 8 for each in (*(labels or ()), *(columns or ())))
-            rows = (
-                self._sparse(node, name, memory)
-                if sparse
-                else self._dense(node, name, memory, held)
-            )
+            held = sum(sys.getsizeof(each) + 8 for each in chain(labels or (), columns or ()))
+            held += _place * len(self.files())
+            rows = (self._sparse if sparse else self._dense)(node, name, memory, held)
         n, p = rows.shape
         return Found(
             rows,
@@ -168,7 +166,7 @@ class _Store(NamedTuple):
         pieces = range(0, found.shape[0], _names)
         return tuple(name for a in pieces for name in _text(found[a : a + _names]))
 
-    def _dense(self, node: Any, name: str, memory: Any, names: int) -> RowBlocked:
+    def _dense(self, node: Any, name: str, memory: Any, held: int) -> RowBlocked:
         what = f"{self.path}::{name}" if name else str(self.path)
         refuse_type(node.dtype, what)
         if len(node.shape) != 2:
@@ -186,7 +184,7 @@ class _Store(NamedTuple):
             node.dtype,
             partial(self.read, name),
             self.files,
-            held=names + _place * len(self.files()),
+            held=held,
             library=_library,
         )
         if grain is not None:
@@ -195,7 +193,7 @@ class _Store(NamedTuple):
             rectangle = rectangle._replace(grain=grain, taken=self.packed, library=kept)
         return BlockRows(rectangle, memory)
 
-    def _sparse(self, node: Any, name: str, memory: Any) -> SparseRows | SparseFile:
+    def _sparse(self, node: Any, name: str, memory: Any, held: int) -> SparseRows | SparseFile:
         """A group of ``data``, ``indices`` and ``indptr``."""
         what = f"{self.path}::{name}"
         kind = node.attrs.get("encoding-type", node.attrs.get("h5sparse_format", "csr_matrix"))
@@ -213,11 +211,14 @@ class _Store(NamedTuple):
 
         lying = (p, n) if by_columns else (n, p)
         read, kind = partial(self.read_stored, name), parts["data"].dtype
-        found = SparseFile(Stored(what, lying, ends, stored, kind, read, self.files), memory)
-        if by_columns or 16 * stored <= budget(memory) // 3:
+        each = kind.itemsize + parts["indices"].dtype.itemsize
+        known = Stored(what, lying, ends, stored, kind, read, self.files, each, held, _library)
+        found = SparseFile(known, memory)
+        left = max(budget(memory) - found.held_bytes, 1_000_000)
+        if by_columns or 16 * stored <= left // 3:
             found.refuse_beyond(budget(memory), by_columns)
             whole = found.whole()
-            return SparseRows(whole.T.tocsr() if by_columns else whole, memory)
+            return SparseRows(whole.T.tocsr() if by_columns else whole, left)
         return found
 
 

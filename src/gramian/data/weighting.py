@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse
 
 from gramian.data.moments import refuse_non_finite
-from gramian.data.sparse import SparseRows
+from gramian.data.sparse import SparseRows, with_data
 from gramian.data.sparse_file import SparseFile
 from gramian.errors import InputError
 from gramian.maps import Array
@@ -45,8 +45,13 @@ class Weighting:
         if name not in NAMES:
             raise InputError(f"weighting={name!r}: use None, 'tfidf' or 'logentropy'")
         factors = _factors(lambda: _parts(rows), rows.shape, name)
-        lengths = [_lengths(_local(X, name) * factors, name) for X in _parts(rows)]
-        return Weighting(name, factors, np.concatenate(lengths))
+        lengths = np.empty(rows.shape[0])
+        first = 0
+        for X in _parts(rows):
+            found = _lengths(_times_factors(_local(X, name), factors), name)
+            lengths[first : first + len(found)] = found
+            first += len(found)
+        return Weighting(name, factors, lengths)
 
     def rows(self, rows: Any) -> SparseRows | SparseFile:
         """Documents, weighted; those in a file as they are read."""
@@ -54,15 +59,21 @@ class Weighting:
             return rows.changed(self._weighted)
         return SparseRows(self._weighted(counts(rows)).astype(rows.dtype, copy=False))
 
+    @staticmethod
+    def passes(rows: Any, name: Any) -> int:
+        """Visits to documents in a file that ``of`` makes."""
+        in_file = isinstance(rows, SparseFile)
+        return {"tfidf": 2, "logentropy": 3}.get(name, 0) if in_file else 0
+
     def _weighted(self, X: Any) -> Any:
-        W = _local(X, self.name).multiply(self.factors).tocsr()
+        W = _times_factors(_local(X, self.name), self.factors)
         return _divided(W, _lengths(W, self.name))
 
     def terms(self, columns: Any) -> Any:
         """Columns of terms that were not in the fit, counted in its documents, weighted."""
         X = counts(columns)
         factors = _factors(lambda: [X], X.shape, self.name)
-        return _divided(_local(X, self.name).multiply(factors).tocsr(), self.lengths)
+        return _divided(_times_factors(_local(X, self.name), factors), self.lengths)
 
 
 def counts(rows: Any) -> Any:
@@ -79,9 +90,12 @@ def counts(rows: Any) -> Any:
 def _parts(rows: Any) -> Iterable[Any]:
     """Counts, all at once or, from a file, some documents at a time."""
     if not isinstance(rows, SparseFile):
-        return [counts(rows)]
-    refuse_non_finite(rows)
-    return (_refuse_negative(X.astype(np.float64), first) for first, X in rows.parts())
+        yield counts(rows)
+        return
+    for first, X in rows.parts():
+        if not np.isfinite(X.data).all():
+            refuse_non_finite(rows)
+        yield _refuse_negative(X.astype(np.float64), first)
 
 
 def _refuse_negative(X: Any, first: int) -> Any:
@@ -119,10 +133,13 @@ def _lengths(W: Any, name: str) -> Array:
     """What documents are divided by: an empty one stays empty."""
     if name != "tfidf":
         return np.ones(W.shape[0])
-    lengths = np.sqrt(np.asarray(W.multiply(W).sum(axis=1)).ravel())
+    lengths = np.sqrt(np.asarray(with_data(W, W.data**2).sum(axis=1)).ravel())
     return np.where(lengths > 0, lengths, 1.0)
 
 
+def _times_factors(X: Any, factors: Array) -> Any:
+    return with_data(X, X.data * factors[X.indices])
+
+
 def _divided(W: Any, lengths: Array) -> Any:
-    W.data = W.data / np.repeat(lengths, np.diff(W.indptr))
-    return W
+    return with_data(W, W.data / np.repeat(lengths, np.diff(W.indptr)))

@@ -28,8 +28,9 @@ from gramian.data.moments import refuse_non_finite
 from gramian.data.sparse import SparseRows
 from gramian.data.weighting import Weighting
 from gramian.data.words import counted
-from gramian.errors import CertificateWarning, InputError
+from gramian.errors import CertificateWarning, InputError, MemoryRefusedError
 from gramian.maps import Array, unit_for
+from gramian.memory import budget, in_words
 from gramian.methods.embedder import Embedder, generator, rescaled, row_by_row, warn
 from gramian.quality.cosines import Matches, nearest
 from gramian.spectral.plan import Plan, plan_axes
@@ -137,6 +138,7 @@ class LSI(Embedder):
     def _fit(self, opened: Opened, weights: Any = None) -> None:
         rows = opened.rows
         k = self._count(rows.shape)
+        self._kept_bytes(rows)
         self.weighting_ = Weighting.of(rows, self.weighting)
         X = rows if self.weighting_ is None else self.weighting_.rows(rows)  # 1
         moments = X.moments(np.ones(1))
@@ -157,7 +159,7 @@ class LSI(Embedder):
         self.explained_variance_ratio_ = spread / total if total > 0 else np.zeros(k)
         self.documents_ = Z if unit == 1 else Z / X.dtype.type(unit)
         self.n_components_, self.n_samples_ = k, X.shape[0]
-        self.plan_ = replace(found.plan, passes=X.passes)
+        self.plan_ = replace(self._with_documents(found.plan, X), passes=X.passes)
 
     def _warn(self) -> None:
         worst = self.residuals_.max()
@@ -309,8 +311,31 @@ class LSI(Embedder):
         planned = expected(found, rows, k, centered=False)
         if isinstance(planned, SpreadPlan):
             return planned
-        formed = found.kind == "cross"  # moments, Y'Y, its audit, and places
-        return replace(planned, passes=4 if formed else 2 + (planned.passes or 0))
+        passes = 1 + (planned.passes or 0) + Weighting.passes(rows, self.weighting)
+        if found.kind == "cross":  # it does not come with the moments, which are of other rows
+            passes = max(passes, 4)
+        return replace(self._with_documents(planned, rows), passes=passes)
+
+    def _with_documents(self, found: Plan, rows: Any) -> Plan:
+        """The plan with what the model keeps of every document."""
+        if not (kept := self._kept_bytes(rows)):
+            return found
+        n, k = rows.shape[0], self._count(rows.shape)
+        route = f"{found.route}; {n} x {k} coordinates kept"
+        return replace(found, route=route, bytes=found.bytes + kept)
+
+    def _kept_bytes(self, rows: Any) -> int:
+        """Bytes of ``documents_`` and of the lengths of documents; what Dask has stays there."""
+        if hasattr(rows, "bounds"):
+            return 0
+        n, k, allowed = rows.shape[0], self._count(rows.shape), budget(self.memory)
+        kept = n * (k * rows.dtype.itemsize + 8 * (self.weighting is not None))
+        if kept > allowed:
+            raise MemoryRefusedError(
+                f"{n} x {k} coordinates of the documents need {in_words(kept)}, the budget is "
+                f"{in_words(allowed)}; ask for fewer components, or raise memory="
+            )
+        return int(kept)
 
     def _keeps(self) -> dict[str, Any]:
         by_axis = "singular_values_", "explained_variance_", "explained_variance_ratio_"

@@ -211,10 +211,11 @@ def expected_passes(followed: Plan, Y: Any) -> int:
     """About how often the rows are visited to find the axes; products depend on the spectrum."""
     if followed.kind == "products":
         return 40
+    moments = int(getattr(Y, "moment_passes", 1))
     if followed.kind == "outer":
-        return 4
+        return moments + int(getattr(Y, "outer_passes", 1)) + 2
     together = not getattr(Y, "flip", False) and in_one_pass(Y.shape, Y.resident)
-    return 1 if together else 3
+    return 1 if together and moments == 1 else moments + 2
 
 
 def _products_pay(Y: DataMap, small: int, k: int) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from gramian.data.dask.blocks import equal_parts
 from gramian.data.dask.cluster import sent_once
+from gramian.data.dask.lazy import is_lazy
 from gramian.data.dask.rows import DaskRows
 from gramian.data.fingerprint import fingerprint
 from gramian.data.plink import BedRows
@@ -70,6 +71,8 @@ def in_blocks(X: Any) -> Any:
     """An array, or rows of a file, in blocks: those of files are read by the workers."""
     import dask.array as da
 
+    if is_lazy(X):
+        return X
     rows = getattr(X, "rows", X)
     if isinstance(rows, BedRows):
         return X._replace(rows=BedOnWorkers(rows))
@@ -77,7 +80,7 @@ def in_blocks(X: Any) -> Any:
         return _sparse_blocks(rows.X)
     if getattr(rows, "resident", True):
         held = rows if isinstance(rows, np.ndarray) else rows.read_rows(slice(0, rows.shape[0]))
-        return da.from_array(held, chunks=(max(_sent // max(held[:1].nbytes, 1), 1), -1))
+        return da.from_array(held, chunks=_as_sent(held.shape[1], held.dtype))
     there = rows.sent()
     if there is None:
         raise InputError(
@@ -86,6 +89,17 @@ def in_blocks(X: Any) -> Any:
             "leave --scheduler out"
         )
     return _read_there(there)
+
+
+def promised(shape: tuple[int, int], dtype: Any) -> Any:
+    """What ``in_blocks`` makes of a table in memory, known by its size alone: for a plan."""
+    import dask.array as da
+
+    return da.zeros(shape, dtype=dtype, chunks=_as_sent(shape[1], np.dtype(dtype)))
+
+
+def _as_sent(width: int, dtype: np.dtype[Any]) -> tuple[int, int]:
+    return max(_sent // max(width * dtype.itemsize, 1), 1), -1
 
 
 def _read_there(rows: Any) -> Any:
