@@ -180,13 +180,13 @@ def _apart(
     X: Array, Y: Array | None, scale: float, longest: float, finish: Callable[[Array], Any]
 ) -> Apart:
     """The same from differences, of points that are far from each other for this kernel."""
-    dtype = np.float32 if X.dtype == np.float32 else np.float64
+    dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
     unit = float(np.ldexp(1.0, round(np.log2(abs(scale)) / 2)))  # a power of two loses no digit
     if not 4 * unit * unit * longest < np.finfo(dtype).max:
         raise InputError("such distances overflow in a kernel; divide the data, or lower gamma")
-    A, B = (None if Z is None else Z.astype(dtype) * dtype(unit) for Z in (X, Y))
+    A, B = (None if Z is None else Z.astype(dtype) * dtype.type(unit) for Z in (X, Y))
     assert A is not None
-    rest = dtype(scale / unit / unit)
+    rest = dtype.type(scale / unit / unit)
 
     def squares(block: Array) -> None:
         block *= rest

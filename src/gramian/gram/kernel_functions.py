@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import InputError
-from gramian.gram.kernels import Kernel, alpha_of, fixed
+from gramian.gram.kernel_arguments import alpha_of
+from gramian.gram.kernel_blocks import Kernel
+from gramian.gram.kernels import fixed
 from gramian.maps import Array
 
 

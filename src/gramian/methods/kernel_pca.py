@@ -22,13 +22,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
 from gramian.data.dask.lazy import is_lazy
-from gramian.data.dissimilarities import _matched, _order
-from gramian.data.distance_sources import Raw, _unless_counted
 from gramian.data.door import as_numbers, open_rows
+from gramian.data.similarities import labels_of, ordered, refuse_distances, refuse_gaps
 from gramian.errors import InputError
+from gramian.gram.kernel_arguments import (
+    alpha_of,
+    refuse_asymmetric,
+    refuse_overflow,
+    refuse_sizes,
+)
+from gramian.gram.kernel_blocks import Kernel
 from gramian.gram.kernel_functions import KernelFunctions, preimages
 from gramian.gram.kernel_map import KernelMap
-from gramian.gram.kernels import Kernel, alpha_of, kernel, kernel_diagonal, own_blocks, settled
+from gramian.gram.kernels import kernel, kernel_diagonal, own_blocks, settled
 from gramian.gram.tiles import SymmetricTiles
 from gramian.maps import Array, unit_for
 from gramian.memory import budget
@@ -101,6 +107,8 @@ class KernelPCA(GramEmbedder):
     gamma_ : float or None
     labels_ : tuple of str or None
         Names of the points, if a precomputed kernel came with names.
+    residual_known_ : bool
+        Whether ``placement_residual`` can do without ``own``.
     plan_ : Plan
 
     Examples
@@ -161,10 +169,10 @@ class KernelPCA(GramEmbedder):
         else:
             self.X_fit_ = as_points(opened, self.memory).copy()
             dtype = self.X_fit_.dtype
-            _refuse_overflow(self.X_fit_)
+            refuse_overflow(self.X_fit_)
             self._decide_kernel()
             diagonal = kernel_diagonal(self._k, self.X_fit_)
-            _refuse_sizes(diagonal, dtype)
+            refuse_sizes(diagonal, dtype)
             if self.landmarks is not None:
                 return self._embed_by_landmarks(k, diagonal, rng)
             given = None
@@ -234,7 +242,7 @@ class KernelPCA(GramEmbedder):
         """
         check_is_fitted(self)
         if own is None:
-            if not self._residual_known:
+            if not self.residual_known_:
                 raise InputError(
                     "how far new points lie outside needs their similarities to themselves; give "
                     "own=, an array of k(x, x)"
@@ -255,12 +263,12 @@ class KernelPCA(GramEmbedder):
         return np.asarray(found / self._unit)
 
     @property
-    def _residual_known(self) -> bool:
+    def residual_known_(self) -> bool:
         """Whether new points say what they are to themselves, or training points all agree."""
         if not self._precomputed:
             return True
         size = float(np.abs(self._diagonal).max())
-        return bool(np.ptp(self._diagonal) <= 1e-12 * size)
+        return bool(np.ptp(self._diagonal) <= 1e-8 * size)
 
     def _similar(self, new: Array) -> tuple[Array, Array]:
         if self._precomputed:
@@ -413,13 +421,8 @@ class KernelPCA(GramEmbedder):
             return
         some = X[:: -(-len(X) // (50 if self.landmarks is None else _judged))]
         K = np.asarray(self._k(some, some))
-        apart, size = float(np.abs(K - K.T).max()), float(np.abs(K).max())
-        if apart > (1e-4 if K.dtype == np.float32 else 1e-8) * size:
-            raise InputError(
-                f"the kernel function is not symmetric: k(x, y) and k(y, x) differ by {apart:.3g}; "
-                "a kernel gives the same both ways"
-            )
-        if self.landmarks is not None and np.isfinite(size):
+        refuse_asymmetric(K)
+        if self.landmarks is not None and np.isfinite(K).all():
             values = np.linalg.eigvalsh((K + K.T).astype(np.float64) / 2)
             refuse_indefinite(float(values[0]), max(float(values[-1]), 0.0), K.dtype)
 
@@ -453,24 +456,14 @@ class KernelPCA(GramEmbedder):
         n, p = opened.rows.shape
         if n != p:
             raise InputError(f"a precomputed kernel must be square, got shape {(n, p)}")
-        rows, columns = (
-            None if names is None else _unless_counted(names) for names in opened[:0:-1]
-        )
-        self.labels_ = _matched(
-            Raw(np.broadcast_to(0.0, (n, n)), rows, columns, "the kernel", False)
-        )
+        self.labels_ = labels_of(opened)
         K = gathered(opened, self.memory)
-        _refuse_gaps(K)
+        refuse_gaps(K)
         size = float(np.abs(K).max())
         self._unit = unit_for(np.sqrt(size), np.float64)
         K = symmetric(self._in_units(K)[0], "the precomputed kernel")
         self._diagonal = np.diag(K).copy()
-        nothing = 1e-6 * float(np.abs(K).max())
-        if 0 < nothing >= np.abs(self._diagonal).max() and K.min() >= -nothing:
-            raise InputError(
-                "the precomputed kernel has a zero diagonal and nothing negative: it looks like "
-                "distances; use ClassicalMDS(metric='precomputed'), or exp(-gamma D^2)"
-            )
+        refuse_distances(K)
         return K, self._unit
 
     def _checked_landmarks(self, k: int, n: int) -> int:
@@ -548,7 +541,7 @@ class KernelPCA(GramEmbedder):
         diagonal = points.map_rows(
             lambda X: kernel_diagonal(k_of, self._shifted(X))[:, None], 1, np.float64
         )[:, 0]
-        _refuse_sizes(diagonal, dtype)
+        refuse_sizes(diagonal, dtype)
         self._embed_by_columns(columns, k, diagonal, dtype, rng)
         self.X_fit_ = self._shifted(points.take(self.gram_.pivots))
         self.plan_ = replace(self.plan_, passes=points.rows.passes)
@@ -562,6 +555,11 @@ class KernelPCA(GramEmbedder):
             raise InputError(f"{what} needs points; this model was fitted to a precomputed kernel")
 
     def _open(self, X: Any, reset: bool) -> Any:
+        if self._precomputed and reset and getattr(X, "ndim", 2) != 2:
+            raise InputError(
+                f"a precomputed kernel must be square, got shape {X.shape}; a vector of its upper "
+                "half says nothing of the diagonal"
+            )
         if not self._precomputed or reset:
             return super()._open(X, reset)
         opened = open_rows(X)  # rows of similarities to the training points
@@ -577,11 +575,8 @@ class KernelPCA(GramEmbedder):
         if not self._precomputed:
             return super()._new(opened)
         rows = gathered(opened, self.memory)
-        _refuse_gaps(rows)
-        columns = None if opened.columns is None else _unless_counted(opened.columns)
-        if columns is None or self.labels_ is None or columns == self.labels_:
-            return rows
-        return np.asarray(rows[:, _order(columns, self.labels_, "the similarities")])
+        refuse_gaps(rows)
+        return ordered(rows, opened.columns, self.labels_)
 
     def _refuse_equal_points(self, K: Any, diagonal: Array) -> None:
         """All points equal: nothing to see."""
@@ -594,35 +589,3 @@ class KernelPCA(GramEmbedder):
                 "by too little or too much for it; scale the data, or change gamma"
             )
         raise InputError("all points are equal (to this kernel): there is nothing to embed")
-
-
-def _refuse_overflow(X: Array) -> None:
-    """A kernel has a scale of its own, so that huge numbers cannot be brought near 1 unseen."""
-    peak = float(np.abs(X).max(initial=0.0))
-    if peak > np.sqrt(np.finfo(X.dtype).max / 8 / X.shape[1]):
-        raise InputError(
-            f"values as large as {peak:.1e} overflow in a kernel; divide the data by their size"
-        )
-
-
-def _refuse_sizes(diagonal: Array, dtype: Any) -> None:
-    """A kernel whose values, or products of them, leave the range of floats."""
-    if not np.isfinite(diagonal).all():
-        raise InputError("the kernel is not finite; scale the data, or change gamma")
-    size, small = float(np.abs(diagonal).max()), 1e-31 if dtype == np.float32 else 1e-138
-    if size and not small < size < 1 / small:
-        raise InputError(
-            f"the kernel of a point with itself is {size:.1e}, which leaves the range that can be "
-            "computed with; scale the data, or change gamma"
-        )
-
-
-def _refuse_gaps(K: Array) -> None:
-    """Given similarities must be numbers."""
-    bad = np.argwhere(~np.isfinite(K))
-    if len(bad):
-        i, j = bad[0]
-        raise InputError(
-            f"the similarities hold NaN or infinity, first at row {i}, column {j} (counted from "
-            "0); every pair of points needs one: fill it in, or leave the point out"
-        )

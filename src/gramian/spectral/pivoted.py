@@ -263,11 +263,14 @@ def far_pivots(
 
 
 def refuse_indefinite(lowest: float, most: float, dtype: Any) -> None:
-    """Raise if ``lowest``, which is 0 or above for a kernel of size ``most``, is below rounding."""
+    """Raise if ``lowest``, an eigenvalue or what is left of a diagonal, is negative.
+
+    ``most`` is the largest of them, which says what is rounding.
+    """
     if lowest < -10 * np.sqrt(np.finfo(dtype).eps) * most:
         raise InputError(
-            "landmarks are for positive semi-definite kernels, and this one is not: what it leaves "
-            "of these points is negative; use all points (no landmarks=), or another kernel"
+            "landmarks are for positive semi-definite kernels, and of these points this one is "
+            "not; use all points (no landmarks=), or another kernel"
         )
 
 
@@ -293,7 +296,7 @@ def _solved(L: Array, K: Array) -> Array:
 
 
 def _left(
-    Y: Any, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array, begin: int
+    Y: Any, begin: int, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array
 ) -> tuple[Array, Array]:
     """The points of a block, and what is left of their diagonal."""
     X = Y.read_rows(slice(0, Y.shape[0]))
@@ -306,9 +309,11 @@ def _left(
     return X, left
 
 
-def _left_over(Y: Any, begin: int, *how: Any) -> tuple[float, int, tuple[float, float]]:
-    *rest, least = how
-    left = _left(Y, *rest, begin)[1]
+def _left_over(
+    Y: Any, begin: int, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array, least: float
+) -> tuple[float, int, tuple[float, float]]:
+    """What is left in a block: its sum, of how many points, and its extremes."""
+    left = _left(Y, begin, kernel, diagonal, P, L, taken)[1]
     remains = _remaining(left, least)
     return (
         float(remains.sum()),
@@ -317,12 +322,21 @@ def _left_over(Y: Any, begin: int, *how: Any) -> tuple[float, int, tuple[float, 
     )
 
 
-def _found_at(Y: Any, begin: int, *how: Any) -> tuple[Array, Array]:
-    """Numbers and points that the draws (the last of ``how``) fell on."""
-    *rest, least, targets = how
+def _found_at(
+    Y: Any,
+    begin: int,
+    kernel: Any,
+    diagonal: Any,
+    P: Array,
+    L: Array,
+    taken: Array,
+    least: float,
+    targets: Array,
+) -> tuple[Array, Array]:
+    """Numbers and points that the draws, the ``targets``, fell on."""
     if not len(targets):
         return np.zeros(0, np.intp), np.zeros((0, Y.shape[1]), Y.dtype)
-    X, left = _left(Y, *rest, begin)
+    X, left = _left(Y, begin, kernel, diagonal, P, L, taken)
     left = _remaining(left, least)
     at = np.searchsorted(np.cumsum(left), targets, side="right")
     at = np.unique(np.minimum(at, np.flatnonzero(left)[-1]))
