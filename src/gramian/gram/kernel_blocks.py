@@ -122,15 +122,15 @@ def two_sets(X: Any, Y: Any) -> tuple[Array, Array | None, bool]:
 
 
 def _points(X: Any) -> Array:
-    X = np.asarray(X)
-    if X.dtype.kind not in "fiub" or X.ndim not in (1, 2):
+    A = np.asarray(X)
+    if A.dtype.kind not in "fiub" or A.ndim not in (1, 2):
         raise InputError(
             "a kernel takes points as rows of an array of numbers; got "
-            f"shape {X.shape}, type {X.dtype}"
+            f"shape {A.shape}, type {A.dtype}"
         )
-    if not np.isfinite(X).all():
+    if not np.isfinite(A).all():
         raise InputError("a kernel takes finite numbers; these points hold NaN or infinity")
-    return X
+    return A
 
 
 def of_products(X: Array, Y: Array | None, finish: Callable[[Array], Any]) -> Products:
@@ -180,13 +180,13 @@ def _apart(
     X: Array, Y: Array | None, scale: float, longest: float, finish: Callable[[Array], Any]
 ) -> Apart:
     """The same from differences, of points that are far from each other for this kernel."""
-    dtype = np.dtype(np.float32 if X.dtype == np.float32 else np.float64)
+    dtype: Any = np.float32 if X.dtype == np.float32 else np.float64
     unit = float(np.ldexp(1.0, round(np.log2(abs(scale)) / 2)))  # a power of two loses no digit
     if not 4 * unit * unit * longest < np.finfo(dtype).max:
         raise InputError("such distances overflow in a kernel; divide the data, or lower gamma")
-    A, B = (None if Z is None else Z.astype(dtype) * dtype.type(unit) for Z in (X, Y))
+    A, B = (None if Z is None else Z.astype(dtype) * dtype(unit) for Z in (X, Y))
     assert A is not None
-    rest = dtype.type(scale / unit / unit)
+    rest = dtype(scale / unit / unit)
 
     def squares(block: Array) -> None:
         block *= rest

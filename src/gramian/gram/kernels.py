@@ -308,7 +308,8 @@ def _together(join: Any, kernels: tuple[Kernel, ...], X: Any, Y: Any = None) -> 
 
 def _unit_length(X: Array) -> Array:
     """Rows of length 1; zero stays zero. Tiny and huge rows are brought near 1 first."""
-    length = np.linalg.norm(X, axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        length = np.linalg.norm(X, axis=1, keepdims=True)
     tiny, huge = np.sqrt([np.finfo(length.dtype).tiny, np.finfo(length.dtype).max])
     if ((length < 1e6 * tiny) | (length > 1e-6 * huge)).any():
         peak = np.abs(X).max(axis=1, initial=0.0, keepdims=True)

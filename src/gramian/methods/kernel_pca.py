@@ -406,8 +406,10 @@ class KernelPCA(GramEmbedder):
     def _decide_kernel(self) -> None:
         """The kernel with all parameters decided; points shifted where that changes nothing."""
         usual = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self._fixed = settled(self.kernel, self.X_fit_, usual, self.kernel_params)
-        self._decided = dict(getattr(self._fixed, "keywords", {}))
+        decided = settled(self.kernel, self.X_fit_, usual, self.kernel_params)
+        self._decided = dict(getattr(decided, "keywords", {}))
+        if callable(self.kernel):
+            self._fixed = decided
         self.gamma_ = self._decided.get("gamma")
         self._shift = np.zeros(self.X_fit_.shape[1], self.X_fit_.dtype)
         if self.kernel == "linear" and self.center:  # centered inner products do not see the mean
