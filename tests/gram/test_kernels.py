@@ -198,7 +198,7 @@ def test_points_that_are_far_apart_take_no_digits_from_those_that_are_near(name,
     K = k(points, points)
     atol = 1e-9 if dtype == np.float64 else 1e-6
     assert K.dtype == dtype and np.abs(K - exact).max() < atol
-    assert (np.diag(K) == 1).all() and np.array_equal(K, K.T)
+    assert (np.diag(K) == 1).all() and np.abs(K - K.T).max() < atol
     assert np.abs(k(points[:7], points) - exact[:7]).max() < atol
     assert (kernel_diagonal(k, points) == 1).all()
     some = own_blocks(k, np.repeat(points, 4, axis=0))(slice(0, 9), slice(100, 240))

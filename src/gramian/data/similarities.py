@@ -38,19 +38,19 @@ def _names(labels: Labels) -> Labels:
 
 def refuse_gaps(K: Array) -> None:
     """Given similarities must be numbers."""
-    bad = np.argwhere(~np.isfinite(K))
-    if len(bad):
-        i, j = bad[0]
+    finite = np.isfinite(K)
+    if not finite.all():
+        i, j = np.argwhere(~finite)[0]
         raise InputError(
             f"the similarities hold NaN or infinity, first at row {i}, column {j} (counted from "
             "0); every pair of points needs one: fill it in, or leave the point out"
         )
 
 
-def refuse_distances(K: Array) -> None:
-    """Raise for what has nothing on its diagonal and nothing negative."""
-    nothing = 1e-6 * float(np.abs(K).max())
-    if nothing > 0 and np.abs(np.diag(K)).max() <= nothing and K.min() >= -nothing:
+def refuse_distances(diagonal: Array, least: float, most: float) -> None:
+    """Raise for what has nothing on its diagonal and, between ``least`` and ``most``, no minus."""
+    nothing = 1e-6 * most
+    if nothing > 0 and np.abs(diagonal).max() <= nothing and least >= -nothing:
         raise InputError(
             "the precomputed kernel has a zero diagonal and nothing negative: it looks like "
             "distances; use ClassicalMDS(metric='precomputed'), or exp(-gamma D^2)"

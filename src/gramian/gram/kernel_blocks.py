@@ -110,8 +110,9 @@ def of_points(function: Callable[..., Products | Apart]) -> Kernel:
 
 
 def two_sets(X: Any, Y: Any) -> tuple[Array, Array | None, bool]:
-    """Two sets of points, checked (the second ``None`` if it is the first); whether X was one."""
-    A, B = _points(X), None if Y is None or Y is X else _points(Y)
+    """Two sets of points, checked (the second may be ``None``), and whether X was a single one."""
+    A = _points(X)
+    B = A if Y is X else None if Y is None else _points(Y)
     single = A.ndim == 1
     if B is not None and (A.ndim != B.ndim or A.shape[-1] != B.shape[-1]):
         raise InputError(

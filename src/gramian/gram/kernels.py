@@ -158,7 +158,7 @@ def matern(
     nu, g = positive(nu, X, "nu"), gamma_of(gamma, None, X, Y)
 
     def finish(block: Array) -> None:
-        block[:] = matern_of_squares(block.astype(np.float64, copy=False) * g, nu)
+        block[:] = matern_of_squares(block, g, nu)
 
     # roots of rounding errors would show: close points are taken from x - y itself
     return Apart(X, Y, "sqeuclidean", finish)

@@ -26,17 +26,23 @@ _terms = 9
 _far = 1000.0  # where k is 0 for all orders below that
 
 
-def matern_of_squares(squares: Array, nu: float) -> Array:
-    """k of the squares r^2 of distances in units of the length scale, in float64."""
-    squares = squares.astype(np.float64, copy=False)
+def matern_of_squares(squares: Array, g: float, nu: float) -> Array:
+    """k of r = sqrt(g) d, from the squares of distances d."""
+    if nu not in (0.5, 1.5, 2.5):
+        squares = squares.astype(np.float64, copy=False)  # Bessel's functions overflow in float32
     if nu == np.inf:
-        return np.exp(-0.5 * squares)
+        return np.exp(squares * (-g / 2))
     if nu >= _large:
-        return _of_large_order(2 * squares / nu, nu)
-    s = np.minimum(np.sqrt(2 * nu * squares), _far)
+        return _of_large_order(squares * (2 * g / nu), nu)
+    with np.errstate(over="ignore"):
+        s = squares * (2 * nu * g)
+    np.sqrt(s, out=s)
+    if s.max(initial=0.0) > _far:  # looking is quicker than writing
+        np.minimum(s, _far, out=s)
     if nu in (0.5, 1.5, 2.5):
         head = {0.5: 1.0, 1.5: 1 + s, 2.5: 1 + s + s * s / 3}[nu]
-        return np.asarray(head * np.exp(-s))
+        np.negative(s, out=s)
+        return np.multiply(np.exp(s, out=s), head, out=s)
     from scipy.special import gamma, kv
 
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):

@@ -461,11 +461,11 @@ class KernelPCA(GramEmbedder):
         self.labels_ = labels_of(opened)
         K = gathered(opened, self.memory)
         refuse_gaps(K)
-        size = float(np.abs(K).max())
-        self._unit = unit_for(np.sqrt(size), np.float64)
+        least, most = float(K.min()), float(K.max())
+        refuse_distances(np.diag(K), least, most)
+        self._unit = unit_for(np.sqrt(max(most, -least)), np.float64)
         K = symmetric(self._in_units(K)[0], "the precomputed kernel")
         self._diagonal = np.diag(K).copy()
-        refuse_distances(K)
         return K, self._unit
 
     def _checked_landmarks(self, k: int, n: int) -> int:
