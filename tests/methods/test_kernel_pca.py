@@ -40,6 +40,18 @@ def test_landmarks_refuse_a_kernel_that_is_not_definite(settings, landmarks, tmp
         far.fit(tmp_path / "wide.npy")
 
 
+def test_landmarks_of_points_on_workers_refuse_it_too():
+    lazy = pytest.importorskip("dask.array").from_array(WIDE, chunks=(60, 3))
+    with pytest.raises(InputError, match="this one is not; use all points"):
+        KernelPCA(2, kernel="tanh", gamma=0.05, landmarks=8).fit(lazy)
+    model = KernelPCA(2, kernel="poly", landmarks=20).fit(lazy)
+    same_up_to_signs(
+        model.embedding_.compute(), KernelPCA(2, kernel="poly").fit_transform(WIDE), rtol=1e-6
+    )
+    with pytest.raises(InputError, match="nothing to embed"):
+        KernelPCA(2, kernel="rbf", landmarks=8).fit(lazy * 0 + 0.3)
+
+
 def test_what_a_sample_does_not_show_the_factor_does():
     # one point of 1,600 is not as the others: a sample of 400 may miss it, what is left cannot
     odd = np.arange(1600.0)[:, None]

@@ -36,6 +36,19 @@ def _names(labels: Labels) -> Labels:
     return None if labels is None else _unless_counted(labels)
 
 
+def own_of(own: Any, m: int) -> Array:
+    """Similarities of ``m`` new points to themselves, checked."""
+    given = np.asarray(own)
+    if given.shape != (m,) or given.dtype.kind not in "fiub":
+        raise InputError(
+            f"own must be {m} numbers, k(x, x) of each new point; got shape {given.shape}, type "
+            f"{given.dtype}"
+        )
+    if not np.isfinite(given).all():
+        raise InputError("own holds NaN or infinity; k(x, x) is a finite number")
+    return given.astype(np.float64)
+
+
 def refuse_gaps(K: Array) -> None:
     """Given similarities must be numbers."""
     finite = np.isfinite(K)

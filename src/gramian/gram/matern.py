@@ -15,6 +15,7 @@ DLMF 10.41.4 and 10.41.10; F. W. J. Olver, Asymptotics and special functions (19
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -35,14 +36,16 @@ def matern_of_squares(squares: Array, g: float, nu: float) -> Array:
     if nu >= _large:
         return _of_large_order(squares * (2 * g / nu), nu)
     with np.errstate(over="ignore"):
-        s = squares * (2 * nu * g)
+        s: Array = squares * (2 * nu * g)
     np.sqrt(s, out=s)
     if s.max(initial=0.0) > _far:  # looking is quicker than writing
         np.minimum(s, _far, out=s)
     if nu in (0.5, 1.5, 2.5):
-        head = {0.5: 1.0, 1.5: 1 + s, 2.5: 1 + s + s * s / 3}[nu]
+        head: Any = {0.5: 1.0, 1.5: 1 + s, 2.5: 1 + s + s * s / 3}[nu]
         np.negative(s, out=s)
-        return np.multiply(np.exp(s, out=s), head, out=s)
+        np.exp(s, out=s)
+        s *= head
+        return s
     from scipy.special import gamma, kv
 
     with np.errstate(invalid="ignore", over="ignore", under="ignore"):

@@ -23,7 +23,13 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.data.centering import Centering
 from gramian.data.dask.lazy import is_lazy
 from gramian.data.door import as_numbers, open_rows
-from gramian.data.similarities import labels_of, ordered, refuse_distances, refuse_gaps
+from gramian.data.similarities import (
+    labels_of,
+    ordered,
+    own_of,
+    refuse_distances,
+    refuse_gaps,
+)
 from gramian.errors import InputError
 from gramian.gram.kernel_arguments import (
     alpha_of,
@@ -251,15 +257,7 @@ class KernelPCA(GramEmbedder):
         if not self._precomputed:
             raise InputError("own= goes with kernel='precomputed'; it follows from points")
         rows = self._new(self._open(X, reset=False))
-        given = np.asarray(own)
-        if given.shape != (len(rows),) or given.dtype.kind not in "fiub":
-            raise InputError(
-                f"own must be {len(rows)} numbers, k(x, x) of each new point; got shape "
-                f"{given.shape}, type {given.dtype}"
-            )
-        if not np.isfinite(given).all():
-            raise InputError("own holds NaN or infinity; k(x, x) is a finite number")
-        found = self.gram_.residual(*self._in_units(rows, given.astype(np.float64)))
+        found = self.gram_.residual(*self._in_units(rows, own_of(own, len(rows))))
         return np.asarray(found / self._unit)
 
     @property
