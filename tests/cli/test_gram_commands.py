@@ -379,6 +379,14 @@ def test_help_names_its_own_options_first(run):
         (["kernel-pca", "iris.csv", "--gamma", "nan"], "a number above 0"),
         (["kernel-pca", "iris.csv", "-k", "150"], "from 1 to 149"),
         (["kernel-pca", "iris.csv", "--landmarks", "5"], "above -k"),
+        (
+            [*("kernel-pca", "iris.csv", "--kernel", "tanh", "--landmarks", "8", "-k", "2")],
+            "this one is not; use all points (no --landmarks), or another kernel",
+        ),
+        (
+            ["kernel-pca", "iris.csv", "--kernel", "poly", "--gamma", "median"],
+            "--gamma median: a number above 0 is needed",
+        ),
         (["kernel-pca", "iris.csv", "--degree", "x"], "see gramian kernel-pca --help"),
         (["kernel-pca", "same.csv"], "all points are equal"),
     ],

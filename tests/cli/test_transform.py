@@ -162,3 +162,16 @@ def test_other_methods_join(run, command):
     assert code == 0
     first = next(each for each in fitted.columns if each[-1] == "1")
     assert np.allclose(placed[first], fitted[first], rtol=0, atol=1e-8)
+
+
+def test_residuals_of_a_given_kernel_only_where_they_are_known(run):
+    X = np.random.default_rng(0).standard_normal((12, 3))
+    alike = np.exp(-((X[:, None] - X) ** 2).sum(axis=2))
+    for name, K, known in (("products", X @ X.T, False), ("alike", alike, True)):
+        np.save(f"{name}.npy", K)
+        gramian.KernelPCA(2, kernel="precomputed").fit(K).save(f"{name}.gramian")
+        placing = "transform", f"{name}.gramian", f"{name}.npy"
+        assert run(*placing, "-o", f"{name}.csv")[0] == 0
+        assert ("placement_residual" in polars.read_csv(f"{name}.csv").columns) is known
+        measures = json.loads(run(*placing, "--json")[1])["measures"]
+        assert ("placement_residual_largest" in measures) is known

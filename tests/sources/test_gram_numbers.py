@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, make_circles
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_circles
 
 from gramian import PCA, ClassicalMDS, KernelPCA
 from gramian.data.dissimilarities import open_distances
@@ -211,6 +211,8 @@ def test_kernel_pca_of_iris(reference):
     )
     peer = reference("iris", "reference_sklearn.json")["rbf"]
     assert np.allclose(model.eigenvalues_[:3], peer["eigenvalues"][:3], rtol=1e-9)
+    rotated = np.array(kernlab["kpca_rbf_sigma0.2"]["rotated"]) / np.sqrt(150)  # V L / sqrt(L / n)
+    same_up_to_signs(model.embedding_[:, :3], rotated[:, :3], rtol=1e-9)
     width = np.array(peer["first3rows"]).shape[1]
     same = KernelPCA(width, kernel="rbf", gamma=0.2).fit(IRIS)
     signs = np.sign(same.embedding_[0] * np.array(peer["first3rows"])[0])
@@ -221,10 +223,32 @@ def test_polynomial_kernel_of_iris(reference):
     model = KernelPCA(5, kernel="poly", gamma=1, degree=3, coef0=1).fit(IRIS)
     kernlab = reference("iris")["kpca_poly"]["eig_over_n"]
     assert np.allclose(model.eigenvalues_[:4] / 150, kernlab[:4], rtol=1e-9)
+    rotated = np.array(reference("iris")["kpca_poly"]["rotated"]) / np.sqrt(150)
+    same_up_to_signs(model.embedding_[:, :4], rotated[:, :4], rtol=1e-8)
     peer = reference("iris", "reference_sklearn.json")["poly3"]
     assert np.allclose(model.eigenvalues_, peer["eigenvalues"], rtol=1e-9)
     signs = np.sign(model.embedding_[0] * np.array(peer["first3rows"])[0])
     assert np.allclose(model.embedding_[:3] * signs, peer["first3rows"], rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("name", "load"), [("wine", load_wine), ("breast_cancer", load_breast_cancer)]
+)
+def test_kernel_pca_of_standardized_variables(name, load, reference):
+    peer = reference(name, "reference_sklearn.json")["kpca_rbf_on_standardised"]
+    X = load().data
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    model = KernelPCA(len(peer["eigenvalues"]), kernel="rbf", **peer["params"]).fit(Z)
+    assert np.allclose(model.eigenvalues_, peer["eigenvalues"], rtol=1e-12)
+    signs = np.sign(model.embedding_[0] * np.array(peer["first3rows"])[0])
+    assert np.allclose(model.embedding_[:3] * signs, peer["first3rows"], atol=1e-11)
+
+
+def test_kernel_pca_of_oil_flow(shared_data, reference):
+    peer = reference("oilflow", "reference_sklearn.json")["kpca_rbf_gamma0_5_eigenvalues"]
+    table = read_table(shared_data / "oilflow" / "oilflow.csv", text="keep").numbers
+    model = KernelPCA(len(peer), kernel="rbf", gamma=0.5).fit(np.asarray(table, float)[:, :12])
+    assert np.allclose(model.eigenvalues_, peer, rtol=1e-12)
 
 
 def test_euclidean_scaling_of_iris_is_pca(reference):
@@ -245,8 +269,19 @@ def test_concentric_circles_separate():
     assert not separated(PCA(2).fit_transform(X)).any()
 
 
-def test_circles_spectrum(shared_data, reference):
-    wanted = reference("circles", "reference_sklearn.json")["kpca_rbf_gamma10"]["eigenvalues"]
-    X, _ = make_circles(400, factor=0.3, noise=0.05, random_state=0)
-    model = KernelPCA(len(wanted), kernel="rbf", gamma=10).fit(X)
-    assert np.allclose(model.eigenvalues_, wanted, rtol=1e-8)
+def test_circles_spectrum(reference):
+    wanted = reference("circles", "reference_sklearn.json")
+    X, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)
+    values = wanted["kpca_rbf_gamma10"]["eigenvalues"]
+    model = KernelPCA(len(values), kernel="rbf", gamma=10).fit(X)
+    assert np.allclose(model.eigenvalues_, values, rtol=1e-12)
+
+    def with_label(Z):
+        return [abs(np.corrcoef(z, y)[0, 1]) for z in Z.T]
+
+    assert np.allclose(
+        with_label(model.embedding_), wanted["abs_corr_label_by_component"], atol=1e-10
+    )
+    # under the name of PCA the file has the two columns themselves, which PCA only turns
+    assert np.allclose(with_label(X), wanted["pca_abs_corr_label"], atol=1e-12)
+    assert max(with_label(PCA(2).fit_transform(X))) < 0.003

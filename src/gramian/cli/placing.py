@@ -19,7 +19,14 @@ from gramian.progress import tick
 if TYPE_CHECKING:
     from gramian.results import Embedding
 
-__all__ = ["STREAMED", "place_to_file"]
+__all__ = ["STREAMED", "place_to_file", "residuals"]
+
+
+def residuals(fitted: Any, X: Any) -> dict[str, Any]:
+    """The column that says how far rows lie outside the axes, where the model knows."""
+    if not hasattr(fitted, "placement_residual") or not getattr(fitted, "residual_known_", True):
+        return {}
+    return {"placement_residual": fitted.placement_residual(X)}
 
 
 def place_to_file(fitted: Any, data: Data, path: Path, *, excel_safe: bool) -> Embedding:
@@ -86,8 +93,7 @@ def _placed(fitted: Any, data: Data) -> Iterator[Embedding]:
             refuse(missing, int(bad.sum()) - missing, (rows.start + int(row), int(column)))
         opened = Opened(ArrayRows(block), data.variables, None)
         columns = {name: values[rows] for name, values in data.columns.items()}
-        if hasattr(fitted, "placement_residual"):
-            columns["placement_residual"] = fitted.placement_residual(opened)
+        columns |= residuals(fitted, opened)
         labels = None if data.labels is None else data.labels[rows]
         yield fitted.to_embedding(opened, labels=labels, columns=columns)
         tick("placing rows", rows.stop, n)

@@ -124,18 +124,17 @@ def _placed(fitted: Any, data: Data, model: str, request: Writes | None) -> Embe
     """Coordinates, and how far outside the axes the rows lie; written at once for a ``request``."""
     import numpy as np
 
+    from gramian.cli.placing import place_to_file, residuals
+
     measures, notes = {}, [*data.notes, f"placed by {model}; eigenvalues and shares are the fit's"]
     if request is not None:
-        from gramian.cli.placing import place_to_file
-
         path = request.outputs.coordinates
         assert path is not None
         safe = request.outputs.excel_safe
         embedding = place_to_file(fitted, data, path, excel_safe=safe)
     else:
         columns = dict(data.columns)
-        if hasattr(fitted, "placement_residual"):
-            columns["placement_residual"] = fitted.placement_residual(data.X)
+        columns |= residuals(fitted, data.X)
         embedding = fitted.to_embedding(data.X, labels=data.labels, columns=columns)
     if "placement_residual" in embedding.columns:
         left = embedding.columns["placement_residual"]

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from gramian.errors import InputError
-from gramian.gram.kernels import Kernel, fixed
+from gramian.gram.kernel_arguments import alpha_of
+from gramian.gram.kernel_blocks import Kernel
+from gramian.gram.kernels import fixed
 from gramian.maps import Array
 
 
@@ -61,7 +63,13 @@ def ridge_preimages(Z: Array, trained: Array, points: Array, alpha: float) -> Ar
     k = fixed("rbf", trained, gamma="median")
     G = k(trained, trained) + alpha * np.eye(len(trained))
     middle = points.mean(axis=0, dtype=np.float64)
-    return np.asarray(k(Z, trained) @ np.linalg.solve(G, points - middle) + middle)
+    try:
+        solved = np.linalg.solve(G, points - middle)
+    except np.linalg.LinAlgError:
+        raise InputError(
+            f"alpha={alpha:g}: the regression to points has no single answer; use a larger alpha"
+        ) from None
+    return np.asarray(k(Z, trained) @ solved + middle)
 
 
 def fixed_point_preimages(
@@ -127,7 +135,7 @@ def preimages(
     method = ("fixed-point" if rbf else "ridge") if method is None else method
     if method not in ("fixed-point", "ridge") or (method == "fixed-point" and not rbf):
         raise InputError(f"method={method!r}: use 'ridge', or 'fixed-point' with the rbf kernel")
-    found = ridge_preimages(Z, trained, points, alpha)
+    found = ridge_preimages(Z, trained, points, alpha_of(alpha))
     if method == "ridge":
         return found
     C = functions.coefficients

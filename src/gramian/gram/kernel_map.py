@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from gramian.gram.kernels import Kernel, own_blocks
+from gramian.gram.kernel_blocks import Kernel
+from gramian.gram.kernels import own_blocks
 from gramian.loops.threads import one_blas_thread, ordered_sum, pause
 from gramian.maps import Array, ImplicitMap
 

@@ -272,7 +272,13 @@ def generator(random_state: Any) -> np.random.Generator:
     """A generator from an int, a Generator, a RandomState, or ``None`` (which means 0)."""
     if isinstance(random_state, np.random.RandomState):
         random_state = int(random_state.randint(2**31))
-    return np.random.default_rng(0 if random_state is None else random_state)
+    try:
+        return np.random.default_rng(0 if random_state is None else random_state)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"random_state={random_state!r}: a whole number of at least 0, a Generator or None "
+            "is needed"
+        ) from None
 
 
 def weights_of(sample_weight: Any, n: int, name: str = "sample_weight") -> Array:

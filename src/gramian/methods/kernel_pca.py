@@ -23,22 +23,35 @@ from sklearn.utils.validation import check_is_fitted
 from gramian.data.centering import Centering
 from gramian.data.dask.lazy import is_lazy
 from gramian.data.door import as_numbers, open_rows
-from gramian.data.moments import refuse_non_finite
+from gramian.data.similarities import (
+    labels_of,
+    ordered,
+    own_of,
+    refuse_distances,
+    refuse_gaps,
+)
 from gramian.errors import InputError
+from gramian.gram.kernel_arguments import (
+    alpha_of,
+    refuse_asymmetric,
+    refuse_overflow,
+    refuse_sizes,
+)
+from gramian.gram.kernel_blocks import Kernel
 from gramian.gram.kernel_functions import KernelFunctions, preimages
 from gramian.gram.kernel_map import KernelMap
-from gramian.gram.kernels import Kernel, kernel, kernel_diagonal, own_blocks, settled
+from gramian.gram.kernels import kernel, kernel_diagonal, own_blocks, settled
 from gramian.gram.tiles import SymmetricTiles
-from gramian.maps import Array
+from gramian.maps import Array, unit_for
 from gramian.memory import budget
-from gramian.methods.embedder import generator, warn
+from gramian.methods.embedder import generator, row_by_row, warn
 from gramian.methods.landmarks import FilePoints, stay_in_file, too_many
-from gramian.methods.similarity import GramEmbedder, as_points
+from gramian.methods.similarity import GramEmbedder, as_points, gathered
 from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
-from gramian.spectral.pivoted import NystromEmbedding, nystrom_plan
+from gramian.spectral.pivoted import NystromEmbedding, nystrom_plan, refuse_indefinite
 from gramian.spectral.plan import Expected, Plan, plan
 from gramian.spectral.spread import by_landmarks
 
@@ -47,6 +60,7 @@ MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("matern", "cosine"),
 )
 _sampled = 1_000  # points of a file from which parameters of a kernel are decided
+_judged = 400  # points by which a kernel is judged that no theorem vouches for
 
 
 class KernelPCA(GramEmbedder):
@@ -69,7 +83,8 @@ class KernelPCA(GramEmbedder):
         Whether the mean in the kernel's space is the origin. ``False`` is kernel MDS.
     landmarks : int, optional
         Use so many points, chosen by randomly pivoted Cholesky (Nystrom), instead of all: an
-        approximation, whose error is in ``approximation_error_``.
+        approximation, whose error is in ``approximation_error_``. A kernel that is seen not to be
+        positive semi-definite is refused.
     alpha : float
         Ridge of the regression from coordinates to points (``inverse_transform``), in units of a
         kernel whose diagonal is 1.
@@ -96,6 +111,10 @@ class KernelPCA(GramEmbedder):
     functions_ : KernelFunctions
         The orthonormal functions f_i: ``functions_(X)`` evaluates them.
     gamma_ : float or None
+    labels_ : tuple of str or None
+        Names of the points, if a precomputed kernel came with names.
+    residual_known_ : bool
+        Whether ``placement_residual`` can do without ``own``.
     plan_ : Plan
 
     Examples
@@ -141,12 +160,14 @@ class KernelPCA(GramEmbedder):
 
     def _fit(self, opened: Any, weights: Any = None) -> None:
         n, rng = opened.rows.shape[0], generator(self.random_state)
-        self.n_samples_ = n
+        self._check_settings()
+        self.n_samples_, unit = n, 1.0
         k = self._checked_count(n, self.center)
         if self._precomputed:
             if self.landmarks is not None:
                 raise InputError("landmarks need points; a precomputed kernel is there in full")
-            given, diagonal, dtype = self._given(opened)
+            given, unit = self._given(opened)
+            diagonal, dtype = self._diagonal, opened.rows.dtype
         elif self.landmarks is not None and hasattr(opened.rows, "by_rows"):
             return self._embed_spread(opened.rows.by_rows(), k, rng)
         elif self.landmarks is not None and stay_in_file(opened, self.memory):
@@ -154,11 +175,10 @@ class KernelPCA(GramEmbedder):
         else:
             self.X_fit_ = as_points(opened, self.memory).copy()
             dtype = self.X_fit_.dtype
-            _refuse_overflow(self.X_fit_)
+            refuse_overflow(self.X_fit_)
             self._decide_kernel()
             diagonal = kernel_diagonal(self._k, self.X_fit_)
-            if not np.isfinite(diagonal).all():
-                raise InputError("the kernel is not finite; scale the data, or change gamma")
+            refuse_sizes(diagonal, dtype)
             if self.landmarks is not None:
                 return self._embed_by_landmarks(k, diagonal, rng)
             given = None
@@ -166,14 +186,12 @@ class KernelPCA(GramEmbedder):
         K: Any = quick if quick is not None and dtype == np.float32 else given
         if K is None:
             K = self._kernel_map() if quick is None else KernelMap(self._k, self.X_fit_)
-        _refuse_equal_points(K, diagonal, self.center)
+        self._refuse_equal_points(K, diagonal)
         how = {"solver": self.solver, "memory": self.memory, "rng": rng}
         how |= {"quick": quick, "both_ends": not self._mercer}
         gram = GramEmbedding.of(K, k, diagonal=diagonal, center=self.center, **how)  # 2, 3
-        self.negativity_ = self.approximation_error_ = 0.0
-        if not self._mercer:
-            largest = max(float(gram.pairs.values[0]), np.finfo(float).tiny)
-            self.negativity_ = abs(negativity(K, gram, rng)) / largest
+        self.approximation_error_ = 0.0
+        self.negativity_ = self._negativity(gram, 0.0 if self._mercer else negativity(K, gram, rng))
         if self.negativity_ > 1e-3:
             warn(
                 f"the kernel is not positive semi-definite: its most negative eigenvalue is "
@@ -181,7 +199,25 @@ class KernelPCA(GramEmbedder):
             )
         if self.n_components is None:
             gram = gram.first(max(gram.pairs.positive(), 1))
-        self._embed(gram, dtype)
+        self._embed(gram, dtype, unit)
+
+    def _check_settings(self) -> None:
+        if not isinstance(self.center, (bool, np.bool_)):
+            raise InputError(f"center={self.center!r}: True or False is needed")
+        alpha_of(self.alpha)
+
+    @staticmethod
+    def _negativity(gram: GramEmbedding, least: float) -> float:
+        """|least eigenvalue| / largest, if the largest is positive beyond rounding."""
+        pairs = gram.pairs
+        largest, size = float(pairs.values[0]), max(abs(least), pairs.scale)
+        noise = len(pairs.vectors) * np.finfo(np.float64).eps + float(pairs.residuals[0])
+        if not largest > noise * size:
+            raise InputError(
+                "the kernel has no positive eigenvalue (beyond rounding), so there is nothing to "
+                "embed: larger values must mean more alike; distances are for ClassicalMDS"
+            )
+        return abs(least) / largest
 
     def _planned(self, rows: Any) -> Plan:
         n, k = rows.shape[0], self._checked_count(rows.shape[0], self.center)
@@ -199,18 +235,57 @@ class KernelPCA(GramEmbedder):
         route = f"kernel ({n} x {n}) stored, {found.route}"
         return replace(found, route=route, bytes=size + found.bytes, passes=1)
 
+    @row_by_row()
+    def placement_residual(self, X: Any, own: Any = None) -> Array:
+        """How far each new point lies outside the space of the axes.
+
+        Parameters
+        ----------
+        X : as for ``transform``
+        own : array of shape (m,), optional
+            With ``kernel="precomputed"``: the similarity k(x, x) of each new point to itself. It
+            can be left out where that is the same for all points of the fit.
+        """
+        check_is_fitted(self)
+        if own is None:
+            if not self.residual_known_:
+                raise InputError(
+                    "how far new points lie outside needs their similarities to themselves; give "
+                    "own=, an array of k(x, x)"
+                )
+            return np.asarray(super().placement_residual(X))
+        if not self._precomputed:
+            raise InputError("own= goes with kernel='precomputed'; it follows from points")
+        rows = self._new(self._open(X, reset=False))
+        found = self.gram_.residual(*self._in_units(rows, own_of(own, len(rows))))
+        return np.asarray(found / self._unit)
+
+    @property
+    def residual_known_(self) -> bool:
+        """Whether new points say what they are to themselves, or training points all agree."""
+        if not self._precomputed:
+            return True
+        size = float(np.abs(self._diagonal).max())
+        return bool(np.ptp(self._diagonal) <= 1e-8 * size)
+
     def _similar(self, new: Array) -> tuple[Array, Array]:
-        if self._precomputed:  # what they are to themselves is not known: as a training point is
-            return new, np.full(len(new), float(np.mean(self._diagonal)))
+        if self._precomputed:
+            return self._in_units(new)[0], np.full(len(new), self._diagonal[0])
         against = self.X_fit_ if self.landmarks is None else self._landmark_points
         new = self._shifted(new)
         return self._k(new, against), kernel_diagonal(self._k, new)  # 5
+
+    def _in_units(self, *similarities: Array) -> tuple[Array, ...]:
+        """Given similarities as they were brought near 1 for the fit."""
+        if self._unit == 1:
+            return similarities
+        return tuple(each.astype(np.float64) * self._unit * self._unit for each in similarities)
 
     def _keeps(self) -> dict[str, Any]:
         points = {"_shift": "p", "_decided": dict, "gamma_": float | None}
         return {
             **super()._keeps(),
-            **({"_diagonal": "n"} if self._precomputed else points),
+            **({"_diagonal": "n", "labels_": "text n?"} if self._precomputed else points),
             **({} if self.landmarks is None else {"X_fit_": "f p"}),
             "gram_": GramEmbedding if self.landmarks is None else NystromEmbedding,
             "approximation_error_": float,
@@ -271,8 +346,10 @@ class KernelPCA(GramEmbedder):
     def mercer_(self) -> tuple[Array, KernelFunctions]:
         """Eigenvalues l and functions phi of the empirical covariance operator L_K.
 
-        (L_K f)(x) is the mean of k(x, x_j) f(x_j); the phi are orthonormal in its L2, and
-        k(x, t) = sum l_i phi_i(x) phi_i(t) on the sample, if all are kept and center=False.
+        (L_K f)(x) is the mean of k(x, x_j) f(x_j). With center=False the phi are orthonormal in
+        its L2, and k(x, t) = sum l_i phi_i(x) phi_i(t) on the sample, if all are kept. With
+        center=True the same holds of the phi less their mean over the sample, and of the centered
+        kernel.
         """
         functions, n = self.functions_, self.n_samples_
         values = self.eigenvalues_[: self.n_positive_] / n
@@ -301,6 +378,8 @@ class KernelPCA(GramEmbedder):
             raise InputError(
                 f"coordinates have {Z.shape[1]} columns, the model has {self.n_components_} axes"
             )
+        if not np.isfinite(Z).all():
+            raise InputError("coordinates hold NaN or infinity; points are found for numbers")
         found = preimages(
             Z,
             self.functions_,
@@ -316,7 +395,7 @@ class KernelPCA(GramEmbedder):
     @property
     def _k(self) -> Kernel:
         """The kernel with its parameters, as they were decided at the fit."""
-        return kernel(self.kernel, **self._decided)
+        return self._fixed if callable(self.kernel) else kernel(self.kernel, **self._decided)
 
     @property
     def _precomputed(self) -> bool:
@@ -325,12 +404,27 @@ class KernelPCA(GramEmbedder):
     def _decide_kernel(self) -> None:
         """The kernel with all parameters decided; points shifted where that changes nothing."""
         usual = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        self._decided = settled(self.kernel, self.X_fit_, usual, self.kernel_params)
+        decided = settled(self.kernel, self.X_fit_, usual, self.kernel_params)
+        self._decided = dict(getattr(decided, "keywords", {}))
+        if callable(self.kernel):
+            self._fixed = decided
         self.gamma_ = self._decided.get("gamma")
         self._shift = np.zeros(self.X_fit_.shape[1], self.X_fit_.dtype)
         if self.kernel == "linear" and self.center:  # centered inner products do not see the mean
             self._shift = self.X_fit_.mean(axis=0, dtype=np.float64).astype(self.X_fit_.dtype)
             self.X_fit_ -= self._shift
+        self._judge_kernel(self.X_fit_)
+
+    def _judge_kernel(self, X: Array) -> None:
+        """By a sample of points: a function must be symmetric, and definite for landmarks."""
+        if self._mercer or (isinstance(self.kernel, str) and self.landmarks is None):
+            return
+        some = X[:: -(-len(X) // (50 if self.landmarks is None else _judged))]
+        K = np.asarray(self._k(some, some))
+        refuse_asymmetric(K)
+        if self.landmarks is not None and np.isfinite(K).all():
+            values = np.linalg.eigvalsh((K + K.T).astype(np.float64) / 2)
+            refuse_indefinite(float(values[0]), max(float(values[-1]), 0.0), K.dtype)
 
     def _shifted(self, X: Array) -> Array:
         return X - self._shift if self._shift.any() else X
@@ -357,21 +451,20 @@ class KernelPCA(GramEmbedder):
         stored = n * n * X.dtype.itemsize * 11 // 10
         return self._k(X, X) if stored <= budget(self.memory) else KernelMap(self._k, X)
 
-    def _given(self, opened: Any) -> tuple[Array, Array, Any]:
-        """A precomputed kernel, checked."""
-        rows = opened.rows
-        n, p = rows.shape
+    def _given(self, opened: Any) -> tuple[Array, float]:
+        """A precomputed kernel, checked, times the square of a power of two; and that power."""
+        n, p = opened.rows.shape
         if n != p:
             raise InputError(f"a precomputed kernel must be square, got shape {(n, p)}")
-        refuse_non_finite(rows)
-        K = symmetric(as_points(opened, self.memory), "the precomputed kernel")
+        self.labels_ = labels_of(opened)
+        K = gathered(opened, self.memory)
+        refuse_gaps(K)
+        least, most = float(K.min()), float(K.max())
+        refuse_distances(np.diag(K), least, most)
+        self._unit = unit_for(np.sqrt(max(most, -least)), np.float64)
+        K = symmetric(self._in_units(K)[0], "the precomputed kernel")
         self._diagonal = np.diag(K).copy()
-        if not self._diagonal.any() and (K > 0).any() and not (K < 0).any():
-            raise InputError(
-                "the precomputed kernel has a zero diagonal and nothing negative: it looks like "
-                "distances; use ClassicalMDS(metric='precomputed'), or exp(-gamma D^2)"
-            )
-        return K, self._diagonal, rows.dtype
+        return K, self._unit
 
     def _checked_landmarks(self, k: int, n: int) -> int:
         rank = self.landmarks
@@ -394,7 +487,15 @@ class KernelPCA(GramEmbedder):
             rows = rows.then(Centering.of(moments.mean, nil, ones, np.ones(1), rows.dtype))
         tolerance = default_tolerance(rows.dtype)
         gram, self.X_fit_ = NystromEmbedding.far(
-            rows, self._k, kernel_diagonal, rank, k, self.center, rng, tolerance
+            rows,
+            self._k,
+            kernel_diagonal,
+            rank,
+            k,
+            self.center,
+            rng,
+            tolerance,
+            definite=self._mercer,
         )
         self.negativity_, self.approximation_error_ = 0.0, gram.error
         self._embed(gram, rows.dtype)
@@ -411,7 +512,15 @@ class KernelPCA(GramEmbedder):
         expected = nystrom_plan(n, rank, dtype.itemsize, self.memory)
         tolerance = default_tolerance(dtype)
         gram = NystromEmbedding.of(
-            columns, diagonal, rank, k, expected, self.center, rng, tolerance
+            columns,
+            diagonal,
+            rank,
+            k,
+            expected,
+            self.center,
+            rng,
+            tolerance,
+            definite=self._mercer,
         )
         self.negativity_, self.approximation_error_ = 0.0, gram.error
         self._embed(gram, dtype)
@@ -432,8 +541,7 @@ class KernelPCA(GramEmbedder):
         diagonal = points.map_rows(
             lambda X: kernel_diagonal(k_of, self._shifted(X))[:, None], 1, np.float64
         )[:, 0]
-        if not np.isfinite(diagonal).all():
-            raise InputError("the kernel is not finite; scale the data, or change gamma")
+        refuse_sizes(diagonal, dtype)
         self._embed_by_columns(columns, k, diagonal, dtype, rng)
         self.X_fit_ = self._shifted(points.take(self.gram_.pivots))
         self.plan_ = replace(self.plan_, passes=points.rows.passes)
@@ -447,6 +555,11 @@ class KernelPCA(GramEmbedder):
             raise InputError(f"{what} needs points; this model was fitted to a precomputed kernel")
 
     def _open(self, X: Any, reset: bool) -> Any:
+        if self._precomputed and reset and getattr(X, "ndim", 2) != 2:
+            raise InputError(
+                f"a precomputed kernel must be square, got shape {X.shape}; a vector of its upper "
+                "half says nothing of the diagonal"
+            )
         if not self._precomputed or reset:
             return super()._open(X, reset)
         opened = open_rows(X)  # rows of similarities to the training points
@@ -458,17 +571,21 @@ class KernelPCA(GramEmbedder):
             )
         return opened
 
+    def _new(self, opened: Any) -> Array:
+        if not self._precomputed:
+            return super()._new(opened)
+        rows = gathered(opened, self.memory)
+        refuse_gaps(rows)
+        return ordered(rows, opened.columns, self.labels_)
 
-def _refuse_overflow(X: Array) -> None:
-    """A kernel has a scale of its own, so that huge numbers cannot be brought near 1 unseen."""
-    peak = float(np.abs(X).max(initial=0.0))
-    if peak > np.sqrt(np.finfo(X.dtype).max / 8 / X.shape[1]):
-        raise InputError(
-            f"values as large as {peak:.1e} overflow in a kernel; divide the data by their size"
-        )
-
-
-def _refuse_equal_points(K: Any, diagonal: Array, center: bool) -> None:
-    """All points equal: nothing to see."""
-    if center and isinstance(K, np.ndarray) and np.ptp(diagonal) == 0 and np.ptp(K) == 0:
+    def _refuse_equal_points(self, K: Any, diagonal: Array) -> None:
+        """All points equal: nothing to see."""
+        stored = isinstance(K, np.ndarray)
+        if not (self.center and stored and np.ptp(diagonal) == 0 and np.ptp(K) == 0):
+            return
+        if not self._precomputed and np.ptp(self.X_fit_, axis=0).any():
+            raise InputError(
+                "all points are equal to this kernel, though their numbers are not: these differ "
+                "by too little or too much for it; scale the data, or change gamma"
+            )
         raise InputError("all points are equal (to this kernel): there is nothing to embed")

@@ -256,6 +256,20 @@ def as_points(opened: Opened, memory: Any = None, *, missing: bool = False) -> A
 
     ``missing`` lets NaN pass, but not infinity.
     """
+    X = gathered(opened, memory)
+    if missing and np.isinf(X).any():
+        row, column = np.argwhere(np.isinf(X))[0]
+        raise InputError(
+            f"X contains infinity, first at row {row}, column {column} (counted from 0); "
+            "replace it, or use NaN if the value is missing"
+        )
+    if not missing and not np.isfinite(X).all():
+        refuse_non_finite(opened.rows)
+    return X
+
+
+def gathered(opened: Opened, memory: Any = None) -> Array:
+    """The rows as one array, whatever numbers they hold."""
     rows = opened.rows
     if not getattr(rows, "resident", True) or hasattr(rows, "X"):
         needed, allowed = rows.shape[0] * rows.shape[1] * rows.dtype.itemsize, budget(memory)
@@ -271,12 +285,4 @@ def as_points(opened: Opened, memory: Any = None, *, missing: bool = False) -> A
         X = np.empty(rows.shape, rows.dtype)
         for where, block in rows.blocks():
             X[where] = block
-    if missing and np.isinf(X).any():
-        row, column = np.argwhere(np.isinf(X))[0]
-        raise InputError(
-            f"X contains infinity, first at row {row}, column {column} (counted from 0); "
-            "replace it, or use NaN if the value is missing"
-        )
-    if not missing and not np.isfinite(X).all():
-        refuse_non_finite(rows)
     return X

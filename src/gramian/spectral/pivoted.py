@@ -20,13 +20,14 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.linalg
 
-from gramian.errors import MemoryRefusedError
+from gramian.errors import InputError, MemoryRefusedError
 from gramian.maps import Array
 from gramian.memory import budget, in_words
 from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan
 
 Similarity = Callable[[Array, Array], Array]
+_rounding = 10  # units in the last place of the largest similarity, below which nothing is left
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,15 @@ class NystromEmbedding:
         center: bool,
         rng: np.random.Generator,
         tolerance: float,
+        *,
+        definite: bool = True,
     ) -> NystromEmbedding:
-        """From a function that gives columns of K, and K's diagonal."""
-        F, pivots = pivoted_cholesky(columns, diagonal, rank, rng)
+        """From a function that gives columns of K, and K's diagonal.
+
+        ``definite`` says that K is positive semi-definite by theorem; else it is refused if it is
+        seen not to be, on the way.
+        """
+        F, pivots = pivoted_cholesky(columns, diagonal, rank, rng, definite=definite)
         L = F[pivots].astype(np.float64)  # lower triangular, as the pivots were taken
         caught = sum(float(np.vdot(part, part)) for _, part in _blocks(F))
         mean = F.mean(axis=0, dtype=np.float64) if center else np.zeros(F.shape[1])
@@ -89,6 +96,7 @@ class NystromEmbedding:
             C += part.T @ part
         M, S = np.linalg.eigh((C + C.T) / 2)
         M, S = np.maximum(M[::-1], 0.0), S[:, ::-1][:, :k]
+        _refuse_equal(M, float(diagonal.sum()), F.dtype)
         Z = np.concatenate([part @ S for _, part in _blocks(F)])
         lengths = np.linalg.norm(Z, axis=0)
         V = np.divide(Z, lengths, out=np.zeros_like(Z), where=lengths > 1e-9 * lengths.max())
@@ -116,13 +124,15 @@ class NystromEmbedding:
         center: bool,
         rng: np.random.Generator,
         tolerance: float,
+        *,
+        definite: bool = True,
     ) -> tuple[NystromEmbedding, Array]:
         """The same from rows that lie on workers, and the pivots' own points.
 
         F is never stored: a block of it is k(x, P) L^-T, made anew whenever it is visited. What
         comes here are sums over blocks, the points P, and C = (H F)'(H F).
         """
-        P, L, total = far_pivots(rows, kernel, diagonal, rank, rng)
+        P, L, total = far_pivots(rows, kernel, diagonal, rank, rng, definite=definite)
         F = rows.map_rows(partial(_factor_rows, kernel, P, L), len(L), rows.dtype)
         lazily = rows.like(F)
         m = lazily.moments(np.ones(1))
@@ -133,6 +143,7 @@ class NystromEmbedding:
             mean = np.zeros_like(mean)
         M, S = np.linalg.eigh((C + C.T) / 2)
         M, S = np.maximum(M[::-1], 0.0), S[:, ::-1][:, :k]
+        _refuse_equal(M, total, rows.dtype)
         extremes = np.stack(lazily.each(_extreme, mean, S))
         S = S * np.sign(extremes[np.argmax(np.abs(extremes), axis=0), np.arange(k)])
         beside = C @ S - S * M[:k]
@@ -167,14 +178,23 @@ class NystromEmbedding:
 
 
 def pivoted_cholesky(
-    columns: Callable[[Array], Array], diagonal: Array, rank: int, rng: np.random.Generator
+    columns: Callable[[Array], Array],
+    diagonal: Array,
+    rank: int,
+    rng: np.random.Generator,
+    *,
+    definite: bool = True,
 ) -> tuple[Array, Array]:
     """F (n x r) with K ~ F F' and its pivots, r <= rank, taken a block at a time."""
     n = len(diagonal)
-    left = np.maximum(diagonal.astype(np.float64), 0.0)
-    floor = 1e-12 * left.sum()
     first = columns(np.array([0]))
     F = np.zeros((n, rank), first.dtype)
+    most = float(np.abs(diagonal).max())
+    least = _rounding * float(np.finfo(F.dtype).eps) * most
+    left = _remaining(diagonal.astype(np.float64), least)
+    floor = 1e-12 * left.sum()
+    if not definite:
+        refuse_indefinite(float(diagonal.min()), most, F.dtype)
     pivots: list[int] = []
     while len(pivots) < rank and left.sum() > floor:
         r = len(pivots)
@@ -184,13 +204,18 @@ def pivoted_cholesky(
         taken = F[drawn, :r].T.astype(np.float64)
         for rows, part in _blocks(F[:, :r]):
             G[rows] -= part @ taken
-        L, order = _cholesky(G[drawn])
+        L, order = _cholesky(G[drawn], least)
         drawn = drawn[order]
         new = scipy.linalg.solve_triangular(L, G[:, order].T, lower=True).T
         F[:, r : r + len(drawn)] = new
-        left = np.maximum(left - np.einsum("ij,ij->i", new, new), 0.0)
+        left -= np.einsum("ij,ij->i", new, new)
+        if not definite:
+            refuse_indefinite(float(left.min()), most, F.dtype)
+        left = _remaining(left, least)
         left[drawn] = 0.0
         pivots += drawn.tolist()
+    if not pivots:
+        _refuse_nothing()
     return F[:, : len(pivots)], np.array(pivots)
 
 
@@ -200,6 +225,8 @@ def far_pivots(
     diagonal: Callable[[Similarity, Array], Array],
     rank: int,
     rng: np.random.Generator,
+    *,
+    definite: bool = True,
 ) -> tuple[Array, Array, float]:
     """Points and Cholesky factor of pivots drawn as ``pivoted_cholesky`` does, and trace K.
 
@@ -208,11 +235,15 @@ def far_pivots(
     """
     P, L = np.zeros((0, rows.shape[1]), rows.dtype), np.zeros((0, 0))
     taken = np.zeros(0, np.intp)
-    total = 0.0
+    total = most = least = 0.0
     while len(P) < rank:
-        how = kernel, diagonal, P, L, taken
-        left, nonzero = map(np.array, zip(*rows.each(_left_over, *how), strict=True))
-        total = total or float(left.sum())
+        how = kernel, diagonal, P, L, taken, least
+        left, nonzero, ends = map(np.array, zip(*rows.each(_left_over, *how), strict=True))
+        if not len(P):
+            total, most = float(left.sum()), float(np.abs(ends).max())
+            least = _rounding * float(np.finfo(rows.dtype).eps) * most
+        if not definite:
+            refuse_indefinite(float(ends.min()), most, rows.dtype)
         if left.sum() <= 1e-12 * total:
             break
         ends = np.cumsum(left)
@@ -223,10 +254,39 @@ def far_pivots(
         numbers = np.concatenate([found for found, _ in drawn])
         new = np.concatenate([points for _, points in drawn])
         B = _solved(L, kernel(new, P)) if len(P) else np.zeros((len(new), 0))
-        fresh, order = _cholesky(np.asarray(kernel(new, new), np.float64) - B @ B.T)
+        fresh, order = _cholesky(np.asarray(kernel(new, new), np.float64) - B @ B.T, least)
         L = np.block([[L, np.zeros((len(L), len(fresh)))], [B[order], fresh]])
         P, taken = np.concatenate([P, new[order]]), np.concatenate([taken, numbers[order]])
+    if not len(P):
+        _refuse_nothing()
     return P, L, total
+
+
+def refuse_indefinite(lowest: float, most: float, dtype: Any) -> None:
+    """Raise if ``lowest``, an eigenvalue or what is left of a diagonal, is negative.
+
+    ``most`` is the largest of them, which says what is rounding.
+    """
+    if lowest < -10 * np.sqrt(np.finfo(dtype).eps) * most:
+        raise InputError(
+            "landmarks are for positive semi-definite kernels, and of these points this one is "
+            "not; use all points (no landmarks=), or another kernel"
+        )
+
+
+def _refuse_nothing() -> None:
+    raise InputError("the kernel of every point with itself is 0: there is nothing to embed")
+
+
+def _refuse_equal(values: Array, total: float, dtype: Any) -> None:
+    """Of a centered kernel, by its eigenvalues and the trace it had before."""
+    if values[0] <= (_rounding * np.finfo(dtype).eps) ** 2 * total:
+        raise InputError("all points are equal (to this kernel): there is nothing to embed")
+
+
+def _remaining(left: Array, least: float) -> Array:
+    """What is left of a diagonal, without what is rounding alone."""
+    return np.where(left > least, left, 0.0)
 
 
 def _solved(L: Array, K: Array) -> Array:
@@ -235,29 +295,49 @@ def _solved(L: Array, K: Array) -> Array:
     return np.asarray(solved.T)
 
 
-def _left(Y: Any, begin: int, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array) -> Any:
+def _left(
+    Y: Any, begin: int, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array
+) -> tuple[Array, Array]:
     """The points of a block, and what is left of their diagonal."""
     X = Y.read_rows(slice(0, Y.shape[0]))
-    left = np.maximum(diagonal(kernel, X).astype(np.float64), 0.0)
+    left = diagonal(kernel, X).astype(np.float64)
     if len(P):
         F = _solved(L, kernel(X, P))
-        left = np.maximum(left - np.einsum("ij,ij->i", F, F), 0.0)
+        left -= np.einsum("ij,ij->i", F, F)
     here = taken[(taken >= begin) & (taken < begin + len(X))] - begin
     left[here] = 0.0
     return X, left
 
 
-def _left_over(Y: Any, begin: int, *how: Any) -> tuple[float, int]:
-    left = _left(Y, begin, *how)[1]
-    return float(left.sum()), int(np.count_nonzero(left))
+def _left_over(
+    Y: Any, begin: int, kernel: Any, diagonal: Any, P: Array, L: Array, taken: Array, least: float
+) -> tuple[float, int, tuple[float, float]]:
+    """What is left in a block: its sum, of how many points, and its extremes."""
+    left = _left(Y, begin, kernel, diagonal, P, L, taken)[1]
+    remains = _remaining(left, least)
+    return (
+        float(remains.sum()),
+        int(np.count_nonzero(remains)),
+        (left.min(initial=0.0), left.max(initial=0.0)),
+    )
 
 
-def _found_at(Y: Any, begin: int, *how: Any) -> tuple[Array, Array]:
-    """Numbers and points that the draws (the last of ``how``) fell on."""
-    *rest, targets = how
+def _found_at(
+    Y: Any,
+    begin: int,
+    kernel: Any,
+    diagonal: Any,
+    P: Array,
+    L: Array,
+    taken: Array,
+    least: float,
+    targets: Array,
+) -> tuple[Array, Array]:
+    """Numbers and points that the draws, the ``targets``, fell on."""
     if not len(targets):
         return np.zeros(0, np.intp), np.zeros((0, Y.shape[1]), Y.dtype)
-    X, left = _left(Y, begin, *rest)
+    X, left = _left(Y, begin, kernel, diagonal, P, L, taken)
+    left = _remaining(left, least)
     at = np.searchsorted(np.cumsum(left), targets, side="right")
     at = np.unique(np.minimum(at, np.flatnonzero(left)[-1]))
     return at + begin, np.asarray(X[at])
@@ -305,7 +385,9 @@ def nystrom_bytes(n: int, rank: int, itemsize: int) -> int:
     return n * rank * itemsize + 6 * 64 * 8 * n + 4 * 8 * rank**2 + 40_000_000
 
 
-def _cholesky(A: Array) -> tuple[Array, Array]:
+def _cholesky(A: Array, least: float) -> tuple[Array, Array]:
     """L of the rows and columns of A that are independent to rounding, and which those are."""
-    L, order, rank, _ = scipy.linalg.lapack.dpstrf((A + A.T) / 2, lower=1, tol=1e-9 * A.max())
+    most = A.diagonal().max()
+    tol = max(1e-9 * most, min(least, most / 2))
+    L, order, rank, _ = scipy.linalg.lapack.dpstrf((A + A.T) / 2, lower=1, tol=tol)
     return np.tril(L)[:rank, :rank], order[:rank] - 1
