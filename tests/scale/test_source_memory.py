@@ -30,7 +30,17 @@ MEASURE = """
     import ctypes, gc, json, os, resource, threading, time, warnings
     warnings.simplefilter("ignore")
     from gramian import LSI, PCA
+    from gramian.cli.app import main
     from gramian.data.door import open_rows
+
+    class Placed(PCA):  # with all rows placed in a file, on the command line
+        written = None
+
+        def fit(self, X):
+            super().fit(X).save(self.written + ".gramian")
+            words = "-o", self.written, "--memory", str(self.memory), "--force", "-q"
+            assert main(["transform", self.written + ".gramian", str(X.rows.path), *words]) == 0
+            return self
 
     def resident():
         return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -81,7 +91,7 @@ def measured(path, warm, cap, *, hard=False, model="PCA", beside="20MB", **envir
         env={**os.environ, **environment},
     )
     assert out.returncode == 0, out.stderr
-    return json.loads(out.stdout)
+    return json.loads(out.stdout.splitlines()[-1])
 
 
 def write(kind, folder, n, p, times=1):
@@ -158,6 +168,18 @@ def test_documents_of_a_tall_file_are_kept_once(tmp_path):
     warm = npy(tmp_path / "warm.npy", 20_000, 40, "float32", "C")
     path = npy(tmp_path / "x.npy", 400_000, 20, "float32", "C")
     kept(measured(path, [warm], cap, model="LSI"), cap)
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv", "parquet"])
+def test_placing_all_rows_in_a_file_keeps_the_budget(tmp_path, ending):
+    cap = 30_000_000
+    warm = npy(tmp_path / "warm.npy", 20_000, 40, "float64", "C")
+    path = npy(tmp_path / "x.npy", 500_000, 20, "float64", "C")
+    written = str(tmp_path / f"z.{ending}")
+    placed = f"type('PCA', (Placed,), {{'written': {written!r}}})"
+    found = measured(path, [warm], cap, model=placed)
+    assert not found["resident"] and found["size"] > 2 * cap
+    assert found["used"] <= 1.1 * cap, f"{found['used'] / 1e6:.0f} MB used"
 
 
 LARGE = ["zarr 3", "hdf5", "hdf5, chunked", "h5ad", "csv", "parquet", "feather", "feather, packed"]
