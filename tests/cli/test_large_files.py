@@ -230,3 +230,15 @@ def test_a_plan_of_text_for_a_cluster_is_of_all_of_it(run, monkeypatch):
     assert guessed["cluster"] == pytest.approx(whole["cluster"], rel=0.01)
     code, _, err = run(*words, *SMALL)
     assert code == 2 and "on a cluster a table that fits in memory can be used" in err
+
+
+@pytest.mark.parametrize("kind", ["hdf5, chunked", "mtx"])
+def test_a_plan_says_what_comes_on_top_of_a_small_budget(run, kind):
+    path = WRITERS[kind](Path.cwd(), numbers(kind, N, P))
+    code, out, err = run("plan", "pca", path, "-k", "2", *SMALL)
+    assert code == 0, err
+    assert "1 MB may be used (packages that open the file, and results that are kept, come" in out
+    copied = "nothing was computed, but the data were copied\n" in out
+    assert copied == (kind == "mtx") == ("temporary file" in err)
+    code, out, err = run("plan", "pca", path, "-k", "2", "--memory", "400MB")
+    assert code == 0 and "400 MB may be used\n" in out and "computed\n" in out

@@ -170,6 +170,49 @@ def test_documents_of_a_tall_file_are_kept_once(tmp_path):
     kept(measured(path, [warm], cap, model="LSI"), cap)
 
 
+def images(folder, n, p):
+    folder.mkdir()
+    X = np.random.default_rng(0).integers(0, 256, (n, p)).astype(float)
+    for left, right in ((0, 50), (50, 80), (80, 95)):
+        X[:, left:right] = X[:, left : left + 1]
+    return WRITERS["images"](folder, X)
+
+
+def genotypes(folder, n, p):
+    """Calls of relatives, without a missing one, packed a part of the variants at a time."""
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    shared = rng.integers(0, 3, (3, n))
+    with (folder / "x.bed").open("wb") as file:
+        file.write(b"\x6c\x1b\x01")
+        for _ in range(0, p, 1000):
+            G = rng.integers(0, 3, (1000, n))
+            for group, share in zip(shared, (0.3, 0.2, 0.1), strict=True):
+                G = np.where(rng.random((1000, n)) < share, group, G)
+            codes = np.array([3, 2, 0], np.uint8)[G].reshape(1000, n // 4, 4)
+            file.write((codes << np.array([0, 2, 4, 6], np.uint8)).sum(2, dtype=np.uint8).tobytes())
+    (folder / "x.fam").write_text("".join(f"f s{i} 0 0 0 -9\n" for i in range(n)))
+    (folder / "x.bim").write_text("".join(f"1 v{j} 0 {j} A C\n" for j in range(p)))
+    return folder / "x.bed"
+
+
+DECODED = {
+    "images": (images, (200, 2000), (1200, 30_000), 60_000_000),
+    "bed": (genotypes, (400, 3000), (1200, 40_000), 100_000_000),
+}
+
+
+@pytest.mark.parametrize("kind", DECODED)
+def test_what_is_decoded_keeps_the_budget(tmp_path, kind):
+    make, small, (n, p), cap = DECODED[kind]
+    warm, path = make(tmp_path / "warm", *small), make(tmp_path / "big", n, p)
+    found = measured(path, [str(warm)], cap)
+    assert not found["resident"] and 8 * n * p > 3 * cap > found["size"]
+    used, planned = found["used"], found["planned"]
+    assert used <= 1.1 * cap and found["residual"] <= 1e-4
+    assert 0.65 * planned <= used <= 1.2 * planned, f"{used / 1e6:.0f}, {planned / 1e6:.0f} MB"
+
+
 @pytest.mark.parametrize("ending", ["npy", "csv", "parquet"])
 def test_placing_all_rows_in_a_file_keeps_the_budget(tmp_path, ending):
     cap = 30_000_000
