@@ -9,7 +9,7 @@ side: ``flip`` swaps the two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from itertools import pairwise
@@ -183,6 +183,38 @@ class RowBlocked(ImplicitMap):
             out[rows] = f(block, rows)
             state["out"] = out[: rows.stop]
         return _take_up(out, state)
+
+    def each(
+        self, f: Callable[..., Any], *arguments: Any, apart: Sequence[Any] | None = None
+    ) -> list[Any]:
+        """``f(block of Y, as rows, first row, *arguments)`` of every block, in order.
+
+        ``apart`` has one more argument for each block.
+        """
+        from gramian.data.array_rows import ArrayRows
+
+        found = []
+        for i, (rows, block) in enumerate(self.blocks()):
+            more = () if apart is None else (apart[i],)
+            found.append(f(ArrayRows(block, self._allowed), rows.start, *arguments, *more))
+        return found
+
+    def beside(self, columns: int) -> RowBlocked:
+        """The same rows in smaller blocks: so many float64 numbers a row are held beside them."""
+        other = copy(self)
+        row = self.shape[1] * self.dtype.itemsize
+        other.block_bytes = max(self.block_bytes * row // (row + 8 * columns), row)
+        return other
+
+    def mapped(self, f: Callable[[Array, slice], Array], columns: int, dtype: Any) -> RowBlocked:
+        """``f(block, rows)`` of every block of Y as rows again, computed when they are visited."""
+        from gramian.data.mapped import MappedRows
+
+        return MappedRows(self, f, columns, dtype)
+
+    def turned(self, mean: Array, V: Array) -> Array:
+        """(Y - mean) V in float64."""
+        return self.map_rows(lambda block, _: (block - mean) @ V, V.shape[1], np.float64)
 
     def sum_rows(self, f: Callable[[Array, slice], Array]) -> Array:
         """The sum of ``f(block, rows)`` over the blocks of Y, in a fixed order."""

@@ -51,7 +51,12 @@ from gramian.show.text import count, number, percent
 from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
-from gramian.spectral.pivoted import NystromEmbedding, nystrom_plan, refuse_indefinite
+from gramian.spectral.pivoted import (
+    NystromEmbedding,
+    nystrom_bytes,
+    nystrom_plan,
+    refuse_indefinite,
+)
 from gramian.spectral.plan import Expected, Plan, plan
 from gramian.spectral.spread import by_landmarks
 
@@ -60,6 +65,7 @@ MERCER = (  # positive semi-definite by theorem, whatever the parameters
     *("matern", "cosine"),
 )
 _sampled = 1_000  # points of a file from which parameters of a kernel are decided
+_around = 4  # visits to such points beside those of choosing landmarks
 _judged = 400  # points by which a kernel is judged that no theorem vouches for
 
 
@@ -223,11 +229,18 @@ class KernelPCA(GramEmbedder):
         n, k = rows.shape[0], self._checked_count(rows.shape[0], self.center)
         item = np.dtype(rows.dtype).itemsize
         if self.landmarks is not None:
-            far, rank = hasattr(rows, "by_rows"), int(self.landmarks)
-            found = nystrom_plan(0 if far else n, rank, item, self.memory)
-            if far:
+            spread, rank = hasattr(rows, "by_rows"), int(self.landmarks)
+            far = too_many(rows, self.memory)
+            held = not spread and (not far or self._holds_factor(n, k, rows.dtype))
+            found = nystrom_plan(n if held else 0, rank, k, item, self.memory)
+            if spread:
                 return by_landmarks(found, rows.by_rows(), rank)
-            return replace(found, passes=1 + -(-rank // 64) if too_many(rows, self.memory) else 1)
+            if not held:
+                passes = _around + 2 * -(-rank // 64)
+                route = found.route.replace("Cholesky", "Cholesky by visits to the file")
+                needed = found.bytes + 2 * 8 * n * k + rows.visiting()[0]
+                return replace(found, route=route, bytes=needed, passes=passes)
+            return replace(found, passes=1 + -(-rank // 64) if far else 1)
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)
         size = n * n * item * 11 // 10
         if size > budget(self.memory):
@@ -474,8 +487,13 @@ class KernelPCA(GramEmbedder):
             )
         return int(rank)
 
+    def _holds_factor(self, n: int, k: int, dtype: Any) -> bool:
+        """Whether n x landmarks numbers can be held, or the points must be visited again."""
+        rank = self._checked_landmarks(k, n)
+        return nystrom_bytes(n, rank, k, np.dtype(dtype).itemsize) <= budget(self.memory)
+
     def _embed_spread(self, rows: Any, k: int, rng: np.random.Generator) -> None:
-        """By landmarks, of points that lie on workers; they stay there, but for the landmarks."""
+        """By landmarks, of points that stay where they are, but for the landmarks."""
         n, p = rows.shape
         rank = self._checked_landmarks(k, n)
         moments = rows.moments(np.ones(1))
@@ -503,13 +521,14 @@ class KernelPCA(GramEmbedder):
     def _embed_by_landmarks(self, k: int, diagonal: Array, rng: np.random.Generator) -> None:
         X, k_of = self.X_fit_, self._k
         self._embed_by_columns(lambda j: k_of(X, X[j]), k, diagonal, X.dtype, rng)
+        self.plan_ = replace(self.plan_, passes=1)
 
     def _embed_by_columns(
         self, columns: Any, k: int, diagonal: Array, dtype: Any, rng: np.random.Generator
     ) -> None:
         n = len(diagonal)
         rank = self._checked_landmarks(k, n)
-        expected = nystrom_plan(n, rank, dtype.itemsize, self.memory)
+        expected = nystrom_plan(n, rank, k, dtype.itemsize, self.memory)
         tolerance = default_tolerance(dtype)
         gram = NystromEmbedding.of(
             columns,
@@ -526,8 +545,13 @@ class KernelPCA(GramEmbedder):
         self._embed(gram, dtype)
 
     def _fit_far(self, points: FilePoints, k: int, rng: np.random.Generator) -> None:
-        """The same by landmarks for points in a file: a pass for every 64 of them."""
+        """The same by landmarks for points in a file: a pass for every 64 of them.
+
+        Where n x landmarks numbers do not fit, they are computed anew in each of some more passes.
+        """
         n, dtype = points.shape[0], points.dtype
+        if not self._holds_factor(n, k, dtype):
+            return self._embed_spread(points.rows.beside(6 * int(self.landmarks)), k, rng)
         few = np.arange(0, n, -(-n // _sampled))  # as gamma="median" takes them
         self.X_fit_ = points.take(few)
         self._decide_kernel()  # parameters from a sample; the shift is any point near the mean

@@ -27,6 +27,7 @@ from gramian.spectral.pairs import Eigenpairs
 from gramian.spectral.plan import Plan
 
 Similarity = Callable[[Array, Array], Array]
+_numbers = 400_000  # of F in float64 at a time
 _rounding = 10  # units in the last place of the largest similarity, below which nothing is left
 
 
@@ -127,14 +128,13 @@ class NystromEmbedding:
         *,
         definite: bool = True,
     ) -> tuple[NystromEmbedding, Array]:
-        """The same from rows that lie on workers, and the pivots' own points.
+        """The same from rows on workers or in a file, and the pivots' own points.
 
         F is never stored: a block of it is k(x, P) L^-T, made anew whenever it is visited. What
-        comes here are sums over blocks, the points P, and C = (H F)'(H F).
+        is held are sums over blocks, the points P, and C = (H F)'(H F).
         """
         P, L, total = far_pivots(rows, kernel, diagonal, rank, rng, definite=definite)
-        F = rows.map_rows(partial(_factor_rows, kernel, P, L), len(L), rows.dtype)
-        lazily = rows.like(F)
+        lazily = rows.mapped(partial(_factor_rows, kernel, P, L), len(L), rows.dtype)
         m = lazily.moments(np.ones(1))
         mean, C = m.high / m.unit, _cross_of(lazily, m)
         caught = float(np.trace(C)) + m.weight * float(mean @ mean)
@@ -149,11 +149,12 @@ class NystromEmbedding:
         beside = C @ S - S * M[:k]
         lengths = np.sqrt(np.where(M[:k] > 1e-18 * M[0], M[:k], np.inf))
         norms = np.sqrt(np.maximum(np.einsum("ij,ij->j", beside, C @ beside), 0.0)) / lengths
-        V = (F - mean) @ (S / lengths)
+        V = lazily.turned(mean, S / lengths)
         pairs = Eigenpairs(M[:k], V, norms / M[0], float(M[0]), tolerance)
         factor = scipy.linalg.solve_triangular(L.T, S, lower=False)
         toward = scipy.linalg.solve_triangular(L.T, mean, lower=False)
-        route = f"{len(L)} landmarks by randomly pivoted Cholesky on the workers"
+        where = "on the workers" if hasattr(rows, "lazy") else "by visits to the file"
+        route = f"{len(L)} landmarks by randomly pivoted Cholesky {where}"
         plan = Plan(route, "landmarks", None, 32 * len(L) ** 2, rows.passes)  # type: ignore[arg-type]
         error = max(1 - caught / total, 0.0)
         own, trace = float(mean @ mean), float(M.sum())
@@ -200,15 +201,15 @@ def pivoted_cholesky(
         r = len(pivots)
         many = min(64, rank - r, int(np.count_nonzero(left)))
         drawn = np.unique(rng.choice(n, size=many, p=left / left.sum()))
-        G = columns(drawn).astype(np.float64)
+        G = columns(drawn)
         taken = F[drawn, :r].T.astype(np.float64)
-        for rows, part in _blocks(F[:, :r]):
-            G[rows] -= part @ taken
-        L, order = _cholesky(G[drawn], least)
+        L, order = _cholesky(G[drawn].astype(np.float64) - taken.T @ taken, least)
         drawn = drawn[order]
-        new = scipy.linalg.solve_triangular(L, G[:, order].T, lower=True).T
-        F[:, r : r + len(drawn)] = new
-        left -= np.einsum("ij,ij->i", new, new)
+        for rows, part in _blocks(F[:, :r], len(L)):
+            beside = G[rows].astype(np.float64) - part @ taken
+            new = scipy.linalg.solve_triangular(L, beside[:, order].T, lower=True).T
+            F[rows, r : r + len(drawn)] = new
+            left[rows] -= np.einsum("ij,ij->i", new, new)
         if not definite:
             refuse_indefinite(float(left.min()), most, F.dtype)
         left = _remaining(left, least)
@@ -361,16 +362,16 @@ def _cross_of(rows: Any, m: Any) -> Array:
     return np.asarray(rows.cross() - m.weight * np.outer(mean, mean))
 
 
-def _blocks(F: Array) -> Iterator[tuple[slice, Array]]:
-    """Rows of F in float64, a few at a time."""
-    step = max(1, 1_000_000 // max(F.shape[1], 1))
+def _blocks(F: Array, least: int = 1) -> Iterator[tuple[slice, Array]]:
+    """Rows of F in float64, a few at a time, as if they were at least so long."""
+    step = max(1, _numbers // max(F.shape[1], least))
     for a in range(0, len(F), step):
         yield slice(a, a + step), F[a : a + step].astype(np.float64)
 
 
-def nystrom_plan(n: int, rank: int, itemsize: int, memory: Any = None) -> Plan:
+def nystrom_plan(n: int, rank: int, k: int, itemsize: int, memory: Any = None) -> Plan:
     """What an approximation of that rank needs; refused if the budget does not hold it."""
-    needs, allowed = nystrom_bytes(n, rank, itemsize), budget(memory)
+    needs, allowed = nystrom_bytes(n, rank, k, itemsize), budget(memory)
     if needs > allowed:
         raise MemoryRefusedError(
             f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "
@@ -380,9 +381,14 @@ def nystrom_plan(n: int, rank: int, itemsize: int, memory: Any = None) -> Plan:
     return Plan(route, "landmarks", None, needs)  # type: ignore[arg-type]
 
 
-def nystrom_bytes(n: int, rank: int, itemsize: int) -> int:
-    """Memory an approximation of that rank needs: F, and six blocks of 64 columns in float64."""
-    return n * rank * itemsize + 6 * 64 * 8 * n + 4 * 8 * rank**2 + 40_000_000
+def nystrom_bytes(n: int, rank: int, k: int, itemsize: int) -> int:
+    """Memory an approximation of that rank needs.
+
+    F and up to 64 columns of K; the diagonal, what is left of it and odds; coordinates, vectors and
+    their images; squares of side r, and blocks of F.
+    """
+    wide = (rank + min(rank, 64)) * itemsize
+    return n * (wide + 40 + 40 * k) + 4 * 8 * rank**2 + 16_000_000
 
 
 def _cholesky(A: Array, least: float) -> tuple[Array, Array]:
