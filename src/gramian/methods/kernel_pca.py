@@ -176,7 +176,7 @@ class KernelPCA(GramEmbedder):
             diagonal, dtype = self._diagonal, opened.rows.dtype
         elif self.landmarks is not None and hasattr(opened.rows, "by_rows"):
             return self._embed_spread(opened.rows.by_rows(), k, rng)
-        elif self.landmarks is not None and stay_in_file(opened, self.memory):
+        elif self.landmarks is not None and self._by_visits(opened, k):
             return self._fit_far(FilePoints(opened.rows), k, rng)
         else:
             self.X_fit_ = as_points(opened, self.memory).copy()
@@ -231,8 +231,8 @@ class KernelPCA(GramEmbedder):
         if self.landmarks is not None:
             spread, rank = hasattr(rows, "by_rows"), int(self.landmarks)
             far = too_many(rows, self.memory)
-            held = not spread and (not far or self._holds_factor(n, k, rows.dtype))
-            found = nystrom_plan(n if held else 0, rank, k, item, self.memory)
+            held = not spread and self._holds_factor(n, k, rows.dtype)
+            found = nystrom_plan(n, rank, k, item, self.memory, held=held)
             if spread:
                 return by_landmarks(found, rows.by_rows(), rank)
             if not held:
@@ -487,6 +487,13 @@ class KernelPCA(GramEmbedder):
             )
         return int(rank)
 
+    def _by_visits(self, opened: Any, k: int) -> bool:
+        """Whether points stay where they are: in a file, or beside a factor that does not fit."""
+        rows = opened.rows
+        if stay_in_file(opened, self.memory):
+            return True
+        return hasattr(rows, "mapped") and not self._holds_factor(rows.shape[0], k, rows.dtype)
+
     def _holds_factor(self, n: int, k: int, dtype: Any) -> bool:
         """Whether n x landmarks numbers can be held, or the points must be visited again."""
         rank = self._checked_landmarks(k, n)
@@ -551,7 +558,9 @@ class KernelPCA(GramEmbedder):
         """
         n, dtype = points.shape[0], points.dtype
         if not self._holds_factor(n, k, dtype):
-            return self._embed_spread(points.rows.beside(6 * int(self.landmarks)), k, rng)
+            rank = self._checked_landmarks(k, n)
+            nystrom_plan(n, rank, k, dtype.itemsize, self.memory, held=False)  # or it is refused
+            return self._embed_spread(points.rows.beside(6 * rank), k, rng)
         few = np.arange(0, n, -(-n // _sampled))  # as gamma="median" takes them
         self.X_fit_ = points.take(few)
         self._decide_kernel()  # parameters from a sample; the shift is any point near the mean

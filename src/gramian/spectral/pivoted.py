@@ -369,9 +369,14 @@ def _blocks(F: Array, least: int = 1) -> Iterator[tuple[slice, Array]]:
         yield slice(a, a + step), F[a : a + step].astype(np.float64)
 
 
-def nystrom_plan(n: int, rank: int, k: int, itemsize: int, memory: Any = None) -> Plan:
-    """What an approximation of that rank needs; refused if the budget does not hold it."""
-    needs, allowed = nystrom_bytes(n, rank, k, itemsize), budget(memory)
+def nystrom_plan(
+    n: int, rank: int, k: int, itemsize: int, memory: Any = None, *, held: bool = True
+) -> Plan:
+    """What an approximation of that rank needs; refused if the budget does not hold it.
+
+    ``held`` says whether F is: it is not of points that are visited again and again.
+    """
+    needs, allowed = nystrom_bytes(n if held else 0, rank, k, itemsize), budget(memory)
     if needs > allowed:
         raise MemoryRefusedError(
             f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "
