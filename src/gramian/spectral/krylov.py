@@ -118,9 +118,9 @@ class BlockKrylov:
     ) -> Ends:
         """The ``k`` largest pairs' vectors and, from the same space, the other end of the spectrum.
 
-        A Krylov space holds both ends: the least value, to 1 to 3 %, costs a few steps more and
-        no search of its own; without ``both`` it is a rough one. So are the vectors of ``more``
-        pairs that follow the k. Nothing is audited here.
+        A Krylov space holds both ends: the least value, to 3 % of itself or 0.002 of the largest,
+        costs a few steps more and no search of its own; without ``both`` it is a rough one. So are
+        the vectors of ``more`` pairs that follow the k. Nothing is audited here.
         """
         rng = np.random.default_rng(0) if rng is None else rng
         dtype: np.dtype[Any] = np.dtype(np.float32 if A.dtype == np.float32 else np.float64)
