@@ -238,7 +238,7 @@ class KernelPCA(GramEmbedder):
             if not held:
                 passes = _around + 2 * -(-rank // 64)
                 route = found.route.replace("Cholesky", "Cholesky by visits to the file")
-                needed = found.bytes + 2 * 8 * n * k + rows.visiting()[0]
+                needed = found.bytes + rows.visiting()[0]
                 return replace(found, route=route, bytes=needed, passes=passes)
             return replace(found, passes=1 + -(-rank // 64) if far else 1)
         found = plan(Expected((n, n), rows.dtype), k, "largest", self.solver, self.memory)

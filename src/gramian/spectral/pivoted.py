@@ -376,7 +376,8 @@ def nystrom_plan(
 
     ``held`` says whether F is: it is not of points that are visited again and again.
     """
-    needs, allowed = nystrom_bytes(n if held else 0, rank, k, itemsize), budget(memory)
+    needs = nystrom_bytes(n, rank, k, itemsize) if held else 2 * 8 * n * k + 4 * 8 * rank**2
+    allowed = budget(memory)
     if needs > allowed:
         raise MemoryRefusedError(
             f"{rank} landmarks of {n} points need {in_words(needs)}, the budget is "
