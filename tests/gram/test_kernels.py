@@ -23,7 +23,7 @@ from gramian.gram.kernels import (
     times,
 )
 from gramian.loops.threads import limit_threads
-from gramian.methods.kernel_pca import MERCER
+from gramian.methods.kernels import MERCER
 from gramian.testing import check_map, tolerance
 
 rng = np.random.default_rng(1)

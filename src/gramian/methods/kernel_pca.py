@@ -22,54 +22,39 @@ from sklearn.utils.validation import check_is_fitted
 
 from gramian.data.centering import Centering
 from gramian.data.dask.lazy import is_lazy
-from gramian.data.door import as_numbers, open_rows
-from gramian.data.similarities import (
-    labels_of,
-    ordered,
-    own_of,
-    refuse_distances,
-    refuse_gaps,
-)
+from gramian.data.door import as_numbers
 from gramian.errors import InputError
 from gramian.gram.kernel_arguments import (
     alpha_of,
-    refuse_asymmetric,
     refuse_overflow,
     refuse_sizes,
 )
-from gramian.gram.kernel_blocks import Kernel
 from gramian.gram.kernel_functions import KernelFunctions, preimages
 from gramian.gram.kernel_map import KernelMap
-from gramian.gram.kernels import kernel, kernel_diagonal, own_blocks, settled
+from gramian.gram.kernels import kernel_diagonal, own_blocks
 from gramian.gram.tiles import SymmetricTiles
-from gramian.maps import Array, unit_for
+from gramian.maps import Array
 from gramian.memory import budget
-from gramian.methods.embedder import generator, row_by_row, warn
+from gramian.methods.embedder import generator, warn
+from gramian.methods.kernels import KernelReader
 from gramian.methods.landmarks import FilePoints, stay_in_file, too_many
-from gramian.methods.similarity import GramEmbedder, as_points, gathered
+from gramian.methods.similarity import as_points
 from gramian.show.text import count, number, percent
-from gramian.spectral.eigenpairs import symmetric
 from gramian.spectral.gram_embedding import GramEmbedding, negativity
 from gramian.spectral.krylov import default_tolerance
 from gramian.spectral.pivoted import (
     NystromEmbedding,
     nystrom_bytes,
     nystrom_plan,
-    refuse_indefinite,
 )
 from gramian.spectral.plan import Expected, Plan, plan
 from gramian.spectral.spread import by_landmarks
 
-MERCER = (  # positive semi-definite by theorem, whatever the parameters
-    *("linear", "rbf", "gaussian", "inverse_multiquadric", "rational_quadratic", "laplacian"),
-    *("matern", "cosine"),
-)
 _sampled = 1_000  # points of a file from which parameters of a kernel are decided
 _around = 4  # visits to such points beside those of choosing landmarks
-_judged = 400  # points by which a kernel is judged that no theorem vouches for
 
 
-class KernelPCA(GramEmbedder):
+class KernelPCA(KernelReader):
     """Kernel principal component analysis, certified.
 
     Parameters
@@ -248,51 +233,12 @@ class KernelPCA(GramEmbedder):
         route = f"kernel ({n} x {n}) stored, {found.route}"
         return replace(found, route=route, bytes=size + found.bytes, passes=1)
 
-    @row_by_row()
-    def placement_residual(self, X: Any, own: Any = None) -> Array:
-        """How far each new point lies outside the space of the axes.
-
-        Parameters
-        ----------
-        X : as for ``transform``
-        own : array of shape (m,), optional
-            With ``kernel="precomputed"``: the similarity k(x, x) of each new point to itself. It
-            can be left out where that is the same for all points of the fit.
-        """
-        check_is_fitted(self)
-        if own is None:
-            if not self.residual_known_:
-                raise InputError(
-                    "how far new points lie outside needs their similarities to themselves; give "
-                    "own=, an array of k(x, x)"
-                )
-            return np.asarray(super().placement_residual(X))
-        if not self._precomputed:
-            raise InputError("own= goes with kernel='precomputed'; it follows from points")
-        rows = self._new(self._open(X, reset=False))
-        found = self.gram_.residual(*self._in_units(rows, own_of(own, len(rows))))
-        return np.asarray(found / self._unit)
-
-    @property
-    def residual_known_(self) -> bool:
-        """Whether new points say what they are to themselves, or training points all agree."""
-        if not self._precomputed:
-            return True
-        size = float(np.abs(self._diagonal).max())
-        return bool(np.ptp(self._diagonal) <= 1e-8 * size)
-
     def _similar(self, new: Array) -> tuple[Array, Array]:
         if self._precomputed:
             return self._in_units(new)[0], np.full(len(new), self._diagonal[0])
         against = self.X_fit_ if self.landmarks is None else self._landmark_points
         new = self._shifted(new)
         return self._k(new, against), kernel_diagonal(self._k, new)  # 5
-
-    def _in_units(self, *similarities: Array) -> tuple[Array, ...]:
-        """Given similarities as they were brought near 1 for the fit."""
-        if self._unit == 1:
-            return similarities
-        return tuple(each.astype(np.float64) * self._unit * self._unit for each in similarities)
 
     def _keeps(self) -> dict[str, Any]:
         points = {"_shift": "p", "_decided": dict, "gamma_": float | None}
@@ -405,48 +351,6 @@ class KernelPCA(GramEmbedder):
         )
         return (found + self._shift).astype(self.embedding_.dtype)
 
-    @property
-    def _k(self) -> Kernel:
-        """The kernel with its parameters, as they were decided at the fit."""
-        return self._fixed if callable(self.kernel) else kernel(self.kernel, **self._decided)
-
-    @property
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
-
-    def _decide_kernel(self) -> None:
-        """The kernel with all parameters decided; points shifted where that changes nothing."""
-        usual = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
-        decided = settled(self.kernel, self.X_fit_, usual, self.kernel_params)
-        self._decided = dict(getattr(decided, "keywords", {}))
-        if callable(self.kernel):
-            self._fixed = decided
-        self.gamma_ = self._decided.get("gamma")
-        self._shift = np.zeros(self.X_fit_.shape[1], self.X_fit_.dtype)
-        if self.kernel == "linear" and self.center:  # centered inner products do not see the mean
-            self._shift = self.X_fit_.mean(axis=0, dtype=np.float64).astype(self.X_fit_.dtype)
-            self.X_fit_ -= self._shift
-        self._judge_kernel(self.X_fit_)
-
-    def _judge_kernel(self, X: Array) -> None:
-        """By a sample of points: a function must be symmetric, and definite for landmarks."""
-        if self._mercer or (isinstance(self.kernel, str) and self.landmarks is None):
-            return
-        some = X[:: -(-len(X) // (50 if self.landmarks is None else _judged))]
-        K = np.asarray(self._k(some, some))
-        refuse_asymmetric(K)
-        if self.landmarks is not None and np.isfinite(K).all():
-            values = np.linalg.eigvalsh((K + K.T).astype(np.float64) / 2)
-            refuse_indefinite(float(values[0]), max(float(values[-1]), 0.0), K.dtype)
-
-    def _shifted(self, X: Array) -> Array:
-        return X - self._shift if self._shift.any() else X
-
-    @property
-    def _mercer(self) -> bool:
-        """Whether the kernel is positive semi-definite by theorem."""
-        return isinstance(self.kernel, str) and self.kernel in MERCER
-
     def _quick(self, K: Array | None, k: int, n: int, diagonal: Array) -> SymmetricTiles | None:
         """Half of a large kernel in float32, to search for pairs in."""
         given = None if K is None else lambda rows, columns: K[rows, columns].copy()
@@ -463,21 +367,6 @@ class KernelPCA(GramEmbedder):
         n, X = len(self.X_fit_), self.X_fit_
         stored = n * n * X.dtype.itemsize * 11 // 10
         return self._k(X, X) if stored <= budget(self.memory) else KernelMap(self._k, X)
-
-    def _given(self, opened: Any) -> tuple[Array, float]:
-        """A precomputed kernel, checked, times the square of a power of two; and that power."""
-        n, p = opened.rows.shape
-        if n != p:
-            raise InputError(f"a precomputed kernel must be square, got shape {(n, p)}")
-        self.labels_ = labels_of(opened)
-        K = gathered(opened, self.memory)
-        refuse_gaps(K)
-        least, most = float(K.min()), float(K.max())
-        refuse_distances(np.diag(K), least, most)
-        self._unit = unit_for(np.sqrt(max(most, -least)), np.float64)
-        K = symmetric(self._in_units(K)[0], "the precomputed kernel")
-        self._diagonal = np.diag(K).copy()
-        return K, self._unit
 
     def _checked_landmarks(self, k: int, n: int) -> int:
         rank = self.landmarks
@@ -582,34 +471,6 @@ class KernelPCA(GramEmbedder):
     @property
     def _landmark_points(self) -> Array:
         return self.X_fit_ if self._kept_few else self.X_fit_[self.gram_.pivots]
-
-    def _needs_points(self, what: str) -> None:
-        if self._precomputed:
-            raise InputError(f"{what} needs points; this model was fitted to a precomputed kernel")
-
-    def _open(self, X: Any, reset: bool) -> Any:
-        if self._precomputed and reset and getattr(X, "ndim", 2) != 2:
-            raise InputError(
-                f"a precomputed kernel must be square, got shape {X.shape}; a vector of its upper "
-                "half says nothing of the diagonal"
-            )
-        if not self._precomputed or reset:
-            return super()._open(X, reset)
-        opened = open_rows(X)  # rows of similarities to the training points
-        n = self.n_features_in_
-        if opened.rows.shape[1] != n:
-            raise InputError(
-                f"X has {opened.rows.shape[1]} features, but KernelPCA is expecting {n} features "
-                "as input: similarities to each of the training points"
-            )
-        return opened
-
-    def _new(self, opened: Any) -> Array:
-        if not self._precomputed:
-            return super()._new(opened)
-        rows = gathered(opened, self.memory)
-        refuse_gaps(rows)
-        return ordered(rows, opened.columns, self.labels_)
 
     def _refuse_equal_points(self, K: Any, diagonal: Array) -> None:
         """All points equal: nothing to see."""
