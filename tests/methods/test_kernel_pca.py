@@ -35,7 +35,7 @@ def test_landmarks_refuse_a_kernel_that_is_not_definite(settings, landmarks, tmp
     with pytest.raises(InputError, match="this one is not; use all points"):
         KernelPCA(2, landmarks=landmarks, **settings).fit(WIDE)
     np.save(tmp_path / "wide.npy", np.repeat(WIDE, 300, axis=0))
-    far = KernelPCA(2, landmarks=landmarks, memory="5MB", **settings)
+    far = KernelPCA(2, landmarks=landmarks, memory="6MB", **settings)
     with pytest.raises(InputError, match="this one is not; use all points"):
         far.fit(tmp_path / "wide.npy")
 
