@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from gramian.data.pread import opened, read_items, refuse_changed, same_there, state_of
+from gramian.data.rooms import block
 from gramian.data.rows import RowBlocked
 from gramian.errors import InputError
 from gramian.maps import Array
@@ -107,7 +108,7 @@ class NpyRows(RowBlocked):
         with self._opened() as file:
             if length == width:
                 return self._read_from(file, lines.start * width, many * width).reshape(many, width)
-            out = np.empty((many, length), self.dtype)
+            out = block((many, length), self.dtype)
             for i in range(many):
                 first = (lines.start + i) * width + part.start
                 out[i] = self._read_from(file, first, length)

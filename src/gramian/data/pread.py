@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from gramian.data.rooms import block
 from gramian.errors import InputError
 from gramian.maps import Array
 
@@ -38,7 +39,7 @@ def opened(path: Path) -> Iterator[int]:
 
 def read_items(path: Path, file: int, at: int, count: int, kind: np.dtype[Any]) -> Array:
     """``count`` items of type ``kind`` from byte ``at`` on."""
-    items = np.empty(count, kind)
+    items = block((count,), kind)
     view = memoryview(items.view(np.uint8))  # type: ignore[arg-type]
     done = 0
     while done < len(view):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gramian.checkpoint import is_kept, steps
+from gramian.data import rooms
 from gramian.data.centering import Centering
 from gramian.data.moments import KnownCross, Moments, ProbedOuter, moments_of
 from gramian.loops.threads import (
@@ -515,7 +516,7 @@ class RowBlocked(ImplicitMap):
     def _centered(self, block: Array, **where: tuple[int, int]) -> Array:
         from gramian.loops.products import center
 
-        Y = np.empty_like(block, order="C")
+        Y = rooms.block(block.shape, block.dtype)
         center(block, *self._arguments(**where), Y)
         return Y
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from gramian.data.block_rows import BlockRows, Rectangle
 from gramian.data.npy import refuse_type
+from gramian.data.rooms import block
 from gramian.data.rows import RowBlocked
 from gramian.data.sparse import SparseRows
 from gramian.data.sparse_file import SparseFile, Stored
@@ -88,7 +89,13 @@ class _Store(NamedTuple):
     def read(self, name: str, rows: slice, columns: slice) -> np.ndarray:
         """A part of an array in it."""
         with self.root(self.place) as root:
-            return np.asarray(self._node(root, name)[rows, columns])
+            node = self._node(root, name)
+            if not hasattr(node, "read_direct"):
+                return np.asarray(node[rows, columns])
+            shape = rows.stop - rows.start, columns.stop - columns.start
+            out = block(shape, node.dtype)  # HDF5 writes into what it is given
+            node.read_direct(out, (rows, columns))
+            return out
 
     def read_stored(self, name: str, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
         """Stored numbers of a sparse matrix in it, and their places in their lines."""
@@ -284,14 +291,14 @@ def _files_below(path: Path) -> list[Path]:
     return sorted(Path(folder) / name for folder, _, names in os.walk(path) for name in names)
 
 
-def _in_hdf5(block: int, threads: int) -> int:
+def _in_hdf5(size: int, threads: int) -> int:
     """Chunks as they are stored, beside those that are unpacked."""
-    return threads * block
+    return threads * size
 
 
-def _in_zarr(block: int, threads: int) -> int:
+def _in_zarr(size: int, threads: int) -> int:
     """Chunks as they are stored: a few at a time."""
-    return threads * block // 2
+    return threads * size // 2
 
 
 def _warn_unwritten(node: Any, what: str) -> None:
