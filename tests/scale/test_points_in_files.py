@@ -65,6 +65,15 @@ def test_kernel_pca_of_a_tall_file_holds_no_more_than_the_result(tmp_path, how):
     assert np.allclose(placed, far.embedding_[:500], atol=1e-3 * np.abs(far.embedding_).max())
 
 
+@pytest.mark.parametrize("where", [slice(None), slice(50_001, 50_002)], ids=["all", "one row"])
+def test_a_tall_file_of_huge_numbers_is_refused_for_what_it_is(tmp_path, where):
+    X = np.random.default_rng(0).standard_normal((60_000, 6))
+    X[where] *= 1e200
+    np.save(tmp_path / "huge.npy", X)
+    with pytest.raises(InputError, match=r"overflow in a kernel|kernel is not finite"):
+        KernelPCA(2, kernel="linear", landmarks=60, memory="9MB").fit(tmp_path / "huge.npy")
+
+
 @pytest.mark.parametrize("how", [{"kernel": "rbf", "gamma": "median"}, {"kernel": "linear"}])
 def test_landmark_kernel_pca_of_a_file_is_that_of_the_array(tmp_path, how):
     X, path = points(tmp_path, 700)  # 22 MB, more than a third of the budget

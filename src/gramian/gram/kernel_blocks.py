@@ -61,7 +61,9 @@ class Products:
                 pause()
                 some, tile = A[i : i + _rows], K[i : i + _rows, j : j + _columns]
                 inner = tile if K.dtype == A.dtype else np.empty(tile.shape, A.dtype)
-                self.finish(np.matmul(some, Bt[:, j : j + _columns], out=inner))
+                with np.errstate(over="ignore"):  # what is not finite is refused where it matters
+                    np.matmul(some, Bt[:, j : j + _columns], out=inner)
+                self.finish(inner)
                 if inner is not tile:
                     tile[:] = inner
 

@@ -394,6 +394,7 @@ class KernelPCA(KernelReader):
         rank = self._checked_landmarks(k, n)
         moments = rows.moments(np.ones(1))
         self.X_fit_ = rows.take(np.arange(0, n, max(1, n // 1000)))  # what parameters depend on
+        refuse_overflow(self.X_fit_)
         self._decide_kernel()
         if self._shift.any():
             self._shift = moments.mean.astype(rows.dtype)

@@ -242,6 +242,8 @@ def far_pivots(
         left, nonzero, ends = map(np.array, zip(*rows.each(_left_over, *how), strict=True))
         if not len(P):
             total, most = float(left.sum()), float(np.abs(ends).max())
+            if not np.isfinite([total, most]).all():
+                raise InputError("the kernel is not finite; scale the data, or change gamma")
             least = _rounding * float(np.finfo(rows.dtype).eps) * most
         if not definite:
             refuse_indefinite(float(ends.min()), most, rows.dtype)
